@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{Effort, lock};
+use emend_workspace::{Effort, folder_lock};
 
 use crate::session::Owner;
 
 /// The number of edits on threads at once: half of tokio's threads for blocking work.
 const EDITS: usize = 256;
 /// The time that an edit waits for a slot, which leaves a second of its whole patience for the lock.
-const PATIENCE: Duration = lock::PATIENCE.saturating_sub(Duration::from_secs(1));
+const PATIENCE: Duration = folder_lock::PATIENCE.saturating_sub(Duration::from_secs(1));
 
 /// The permits for edits, by owner.
 #[derive(Debug, Default)]

@@ -39,7 +39,7 @@ pub mod apply_model;
 pub mod approval;
 mod asking;
 pub mod manner;
-mod outlines;
+mod outline_text;
 pub mod previews;
 mod progress;
 pub mod reading;

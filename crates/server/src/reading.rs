@@ -9,7 +9,7 @@ use emend_syntax::Outline;
 use emend_workspace::problem::{DefinitionLines, Kind, Problem};
 use emend_workspace::symbols;
 
-use crate::{messages, outlines};
+use crate::{messages, outline_text};
 
 /// The default number of lines.
 const LINES: usize = 2_000;
@@ -143,7 +143,7 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             if limit.is_none()
                 && let Some(mut reading) = headed_part(name, text, &title, first - 1..last, room)
             {
-                reading.after.push_str(outlines::doubt(found.doubts));
+                reading.after.push_str(outline_text::doubt(found.doubts));
                 return Ok(reading);
             }
             let end = limit.map_or(last, |limit| last.min(first.saturating_add(limit.max(1)) - 1));
@@ -151,7 +151,7 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             if end < last {
                 let _ = writeln!(reading.after, "The definition goes on to line {last}.");
             }
-            reading.after.push_str(outlines::doubt(found.doubts));
+            reading.after.push_str(outline_text::doubt(found.doubts));
             Ok(reading)
         }
     }
@@ -186,7 +186,7 @@ fn with_outline(mut reading: Reading, outline: Outline, of: &str, room: usize) -
     if outline.definitions().is_empty() || reading.shown.len() < HEAD {
         return None;
     }
-    let outline = outlines::show(&[outline], OUTLINE.min(room)).concat();
+    let outline = outline_text::show(&[outline], OUTLINE.min(room)).concat();
     let _ = write!(reading.after, "What is defined in {of}, for symbol, or for offset and limit:\n{outline}");
     Some(reading)
 }

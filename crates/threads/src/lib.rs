@@ -1,11 +1,11 @@
-//! Threading tools: locks that stay usable after a panic ([`Mutex`], [`Condvar`]), waiting in line ([`Lines`]), and
+//! Threading tools: locks that stay usable after a panic ([`Mutex`], [`Condvar`]), waiting in line ([`Queues`]), and
 //! background jobs ([`Background`]).
 
 mod lock;
 
 mod background;
-mod line;
+mod queues;
 
 pub use background::{Background, Waiting};
-pub use line::{Lines, Turn};
 pub use lock::{Condvar, Mutex};
+pub use queues::{Queues, Turn};

@@ -56,7 +56,7 @@ pub use files::note::{NotFormatted, Note};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::walk::{Unseen, WalkScope};
-pub use files::{catalogue, list, lock, resolve, search, snapshot, survey, symbols, vault};
+pub use files::{catalogue, folder_lock, list, resolve, search, snapshot, survey, symbols, vault};
 pub use policy::{Answers, DialectName, ListedTools, Mode, Policy, Settings};
 pub use problem::Problem;
 pub use workspace::Workspace;

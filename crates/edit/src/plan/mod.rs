@@ -39,7 +39,7 @@ pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
 pub use self::numbering::{DefinitionPlace, FoundSymbol, Since, SymbolLines};
 use self::overlay::{Overlay, OverlayFile};
-pub use self::taken::{Origin, Taken};
+pub use self::taken::{Taken, TakenFrom};
 pub use self::undo::{UndoneFile, undo};
 #[cfg(test)]
 pub(crate) use self::whole::changed_lines;

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::numbering::Numbering;
-use super::taken::{self, Origin, Taken, TakenText};
+use super::taken::{self, Taken, TakenFrom, TakenText};
 use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, suspect, whole};
 use crate::edit::Edit;
 use crate::find::{Budget, FindLimits, Haystack};
@@ -207,7 +207,7 @@ impl<'a> Overlay<'a> {
         let size = all.start(at.first() + at.count()) - all.start(at.first());
         let too_much = |_| of_file(Kind::WorkLimit { work: Work::Copying });
         self.budget.spend(size.saturating_add(TakenText::growth(at, lines.shift))).map_err(too_much)?;
-        let origin = Origin {
+        let origin = TakenFrom {
             name: name.clone(),
             first: at.first() + 1,
             count: at.count(),
@@ -272,7 +272,7 @@ impl<'a> Overlay<'a> {
         taken: &TakenText,
         to: &str,
     ) -> Result<(), Vec<Problem>> {
-        let Origin { name, first, count, is_moved, .. } = &taken.origin;
+        let TakenFrom { name, first, count, is_moved, .. } = &taken.origin;
         if !is_moved {
             return Ok(());
         }

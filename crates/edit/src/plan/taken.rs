@@ -25,14 +25,14 @@ use crate::text::{LineEnding, LineEndings, Text, ending_near};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The lines come from there.
-    From(Origin),
+    From(TakenFrom),
     /// The lines go to the file of this name.
     To(String),
 }
 
 /// Where lines come from that are copied or moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct TakenFrom {
     /// The name of the file.
     pub name: String,
     /// The first of them before the edit, counted from 1.
@@ -47,7 +47,7 @@ pub struct Origin {
 
 /// Lines on their way from a file to their new place.
 pub(super) struct TakenText {
-    pub(super) origin: Origin,
+    pub(super) origin: TakenFrom,
     /// Where they are in the text from which they are taken, if the new place is in that text too.
     pub(super) here: Option<CurrentLines>,
     /// Each of them without its ending, shifted, and the ending.
@@ -60,7 +60,7 @@ impl TakenText {
     pub(super) fn new(
         text: &Text,
         at: CurrentLines,
-        origin: Origin,
+        origin: TakenFrom,
         shift: isize,
         target: &Text,
     ) -> Result<Self, Kind> {

@@ -15,7 +15,7 @@ use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::messages::{Audience, message};
-use crate::outlines;
+use crate::outline_text;
 use crate::wire::ListFiles;
 
 /// How many files are outlined at a time.
@@ -106,7 +106,7 @@ fn outlined(call: &Call<'_>, entries: &[Entry], text: &mut String) {
         versions.push(version);
     }
     let count = outlines.len();
-    let mut shown = outlines::show(&outlines, OUTLINE_ROOM).into_iter();
+    let mut shown = outline_text::show(&outlines, OUTLINE_ROOM).into_iter();
     for (entry, version) in iter::zip(entries, versions) {
         line(text, entry);
         if let Some(version) = version {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::Part;
-use emend_edit::plan::{NamedAs, Origin, PlacedHunk, Renumbered, Taken, TakenSymbol};
+use emend_edit::plan::{NamedAs, PlacedHunk, Renumbered, Taken, TakenFrom, TakenSymbol};
 use emend_workspace::history::{self, Edited, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 use schemars::JsonSchema;
@@ -394,8 +394,8 @@ fn short_diff(file: &FileReport) -> ShortDiff {
 }
 
 /// Says where lines were taken from: `lines 4-6 moved from a.rs`.
-fn taken(origin: &Origin) -> String {
-    let Origin { name, first, count, is_moved, named } = origin;
+fn taken(origin: &TakenFrom) -> String {
+    let TakenFrom { name, first, count, is_moved, named } = origin;
     let what = if *is_moved { "moved" } else { "copied" };
     let mut text = format!("{} {what} from {name}", lines_from(*first, *count));
     match named {

@@ -3,17 +3,17 @@
 //! A file is locked by name, since the commit puts another file in its place: by one byte of a file in the vault, whose
 //! number is a hash of the name. Names that some disk takes for the same have the same number. Other names of one file do
 //! not exclude each other; there the commit's verification finds the other edit, as it finds that of any program. Users
-//! with vaults of their own see each other's marks on the root ([`lock`](super::lock)).
+//! with vaults of their own see each other's marks on the root ([`folder_lock`](super::folder_lock)).
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use emend_threads::{Lines, Turn};
+use emend_threads::{Queues, Turn};
 
 use crate::files::call::CallDigest;
 use crate::files::effort::NotDone;
-use crate::files::lock::{Deadline, LockFiles};
+use crate::files::folder_lock::{Deadline, LockFiles};
 use crate::policy::folded::Folded;
 
 /// The name of a file as a number, or a call.
@@ -48,7 +48,7 @@ impl FileKey {
 
 /// The locks of the files of a root among the threads of this process.
 #[derive(Debug, Default)]
-pub(crate) struct FileLocks(Lines<FileKey>);
+pub(crate) struct FileLocks(Queues<FileKey>);
 
 /// Some files, locked among all threads and processes until it is dropped.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ pub(crate) mod walk;
 
 pub mod commit;
 pub(crate) mod file_locks;
-pub mod lock;
+pub mod folder_lock;
 pub(crate) mod recovery;
 pub(crate) mod seal;
 pub mod vault;

@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use emend_threads::{Lines, Turn};
+use emend_threads::{Queues, Turn};
 
 use crate::files::effort::NotDone;
 use crate::files::file_locks::{FileKey, FileLocks, LockedFiles};
-use crate::files::lock::{Alone, Deadline, LockFiles, RootLock, Shared};
+use crate::files::folder_lock::{Alone, Deadline, LockFiles, RootLock, Shared};
 
 /// The number of edits of one process that are made at the same time in a root.
 const AT_WORK: usize = 8;
@@ -31,7 +31,7 @@ pub(crate) struct RootLocks {
     root: RootLock,
     files: FileLocks,
     /// The line of the edits of this process that have their files.
-    at_work: Lines<()>,
+    at_work: Queues<()>,
 }
 
 /// Some files of a root, locked until it is dropped. Fields drop in this order: the marks first, so that the next holder of
@@ -45,7 +45,7 @@ pub(crate) struct FilesOfRoot<'a> {
 
 impl Default for RootLocks {
     fn default() -> Self {
-        Self { root: RootLock::default(), files: FileLocks::default(), at_work: Lines::of_width(AT_WORK) }
+        Self { root: RootLock::default(), files: FileLocks::default(), at_work: Queues::of_width(AT_WORK) }
     }
 }
 

@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use crate::problem::Problem;
 
 use crate::disk::Disk;
-use crate::files::lock::Deadline;
+use crate::files::folder_lock::Deadline;
 use crate::files::roots::{Root, RootSpec, Roots};
 use crate::files::seal;
 use crate::files::vault::{self, Census};

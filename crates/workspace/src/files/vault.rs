@@ -24,7 +24,7 @@ use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
-use crate::files::lock::LockFiles;
+use crate::files::folder_lock::LockFiles;
 use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use emend_filelock::Hold;
-use emend_threads::{Condvar, Lines, Mutex, Turn};
+use emend_threads::{Condvar, Mutex, Queues, Turn};
 
 use crate::disk::fault::io_problem;
 use crate::disk::folder_as_file;
@@ -89,7 +89,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(crate) struct RootLock {
     /// Where the threads of this process wait; who has the root alone stays in front.
-    door: Lines<()>,
+    door: Queues<()>,
     /// How many of them share the root.
     sharing: Mutex<usize>,
     all_left: Condvar,
