@@ -176,7 +176,7 @@ mod tests {
     fn made(file: &str, changes: Vec<Change>) -> Result<String, Code> {
         let mut sources = Sources::default();
         sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
-        let patch = Patch::replace("a", changes).unwrap();
+        let patch = Patch::replace("a", changes).map_err(|problem| problem.code())?;
         let plan = build(&patch, &sources, &FindLimits::default()).map_err(|problems| problems[0].code())?;
         let pieces = plan.files()[0].action.pieces().unwrap().concat();
         Ok(String::from_utf8(pieces).unwrap())
@@ -207,6 +207,11 @@ mod tests {
         ] {
             assert_eq!(made("a\n  b(1)\nc\n", vec![change.clone()]).as_deref(), Ok(result), "{change:?}");
         }
+    }
+
+    #[test]
+    fn an_empty_text_is_no_place() {
+        assert_eq!(made("a\n", vec![above("", "x")]), Err(Code::InvalidFormat));
     }
 
     #[test]
