@@ -223,7 +223,12 @@ impl Patch {
             let number = i + 1;
             let refused = |kind: Kind| Err(Problem::new(kind).at(path).in_hunk(number));
             match &change {
-                Change::Text(TextChange { old, .. }) if old.is_empty() => return refused(Kind::NoOldText),
+                Change::Text(TextChange { old, .. })
+                | Change::Insertion(Insertion { beside: Some(old), .. })
+                    if old.is_empty() =>
+                {
+                    return refused(Kind::NoOldText);
+                }
                 Change::Text(TextChange { old, new, .. }) if old == new => {
                     return refused(Kind::NoOp { why: NoChange::SameText });
                 }
