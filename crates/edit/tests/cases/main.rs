@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod case;
+mod drawn;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,12 +32,17 @@ fn main() {
     });
     let shown: BTreeSet<String> = layers.collect();
     let mut trials = vec![Trial::test("every_layer_is_shown", move || every_layer_is_shown(&shown))];
+    let mut planned = Vec::new();
     for (name, case) in cases {
-        match case {
+        match case.map(Arc::new) {
             Ok(case) if !case.is_planned() => {}
-            case => trials.push(Trial::test(name, move || Ok(run(&case?)?))),
+            case => {
+                planned.extend(case.iter().map(|case| (name.clone(), Arc::clone(case))));
+                trials.push(Trial::test(name, move || Ok(run(&*case?)?)));
+            }
         }
     }
+    trials.push(Trial::test("drawn", move || drawn::run(&planned)));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
