@@ -433,3 +433,6 @@ impl Patch {
         self.sections.iter().flat_map(Section::paths)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -250,6 +250,16 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_stands_for_others_is_suspect_only_if_it_is_new() {
+        let file = "a\n# ... existing code ...\nb\nc\n";
+        let elision = |line: &str| Err(Kind::OmissionPlaceholder { line: line.into() });
+        assert_eq!(replaced("a\nb\n", "a\nb\n", "a\n# ... rest ...\n"), elision("# ... rest ..."));
+        assert_eq!(replaced(file, "b\nc\n", "b\n# ... rest ...\n"), elision("# ... rest ..."));
+        let kept = replaced(file, "# ... existing code ...\nb\n", "# ... existing code ...\n");
+        assert_eq!(kept, Ok("a\n# ... existing code ...\nc\n".into()));
+    }
+
+    #[test]
     fn later_new_lines_are_indented_like_the_line_whose_indentation_the_old_text_leaves_out() {
         let file = "if a:\n    b = one()\n    c\n";
         let line = |old: &str, new: &str| match replaced(file, old, new) {

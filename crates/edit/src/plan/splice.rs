@@ -193,6 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_gets_the_end_that_the_hunk_of_its_last_line_shows() {
+        let unended = "@@ -1,2 +1,2 @@\n-a\n+A\n-b\n+b\n\\ No newline at end of file\n";
+        assert_eq!(applied("a\nb\n", unended), Ok("A\nb".into()));
+        assert_eq!(applied("a\r\nb\r\n", unended), Ok("A\r\nb".into()));
+        let context = "@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n";
+        assert_eq!(applied("a\nb", context), Ok("A\nb".into()));
+        let ended = "@@ -1,2 +1,2 @@\n-a\n+A\n-b\n\\ No newline at end of file\n+b\n";
+        assert_eq!(applied("a\nb", ended), Ok("A\nb\n".into()));
+    }
+
+    #[test]
     fn distinctive_lines_are_not_inserted_beside_themselves() {
         let made = || Err(Kind::NoOp { why: NoChange::AlreadyAdded });
         let file = "one two\nnew line\nthree four\n";

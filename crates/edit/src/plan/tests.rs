@@ -188,6 +188,29 @@ fn a_definition_is_the_lines_that_it_has_in_its_version() {
 }
 
 #[test]
+fn what_comes_beside_a_definition_stands_as_far_from_it_as_the_others_do() {
+    let file = "def one\n\n\ndef two\n  2\n\n\ndef three\n";
+    let version = Version::hash(file.as_bytes()).short();
+    let made = |part, is_apart, lines: &[&str]| {
+        let mut sources = Sources::default();
+        sources.insert("six", "six", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
+        let found = FoundSymbol { title: String::new(), first: 4, count: 2, is_apart };
+        sources.set_symbol("six", &version, &symbol(part), Ok(found));
+        sources.set_ends_in_definition(|_, text| text.starts_with(b"def"));
+        let plan = build(&of_symbol(&version, part, lines), &sources, &FindLimits::default()).unwrap();
+        String::from_utf8(plan.files()[0].action.pieces().unwrap().concat()).unwrap()
+    };
+    let below = file.replace("  2\n", "  2\n\n\ndef x\n");
+    assert_eq!(made(Part::Below, true, &["def x"]), below);
+    assert_eq!(made(Part::Below, true, &["", "", "def x"]), below);
+    assert_eq!(made(Part::Below, false, &["def x"]), file.replace("  2\n", "  2\ndef x\n"));
+    assert_eq!(made(Part::Above, true, &["def x"]), file.replace("def two", "def x\n\n\ndef two"));
+    assert_eq!(made(Part::Above, true, &["# x"]), file.replace("def two", "# x\ndef two"));
+    // All of it goes with the lines that part it from the next.
+    assert_eq!(made(Part::Whole, true, &[]), "def one\n\n\ndef three\n");
+}
+
+#[test]
 fn a_definition_that_nobody_has_found_or_that_is_refused_is_not_edited() {
     let planned = |sources: &Sources, part| {
         let problem =

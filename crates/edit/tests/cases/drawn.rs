@@ -17,7 +17,7 @@ use emend_edit::patch::sketch::Sketch;
 use emend_edit::patch::{
     Change, Insertion, LinesOfVersion, NewLines, NumberedChange, Patch, Side, TakenLines, TextChange,
 };
-use emend_edit::plan::{self, Source, Sources};
+use emend_edit::plan::{self, Since, Source, Sources};
 use libtest_mimic::Failed;
 
 use super::after;
@@ -77,6 +77,8 @@ struct Request {
     what: String,
     patch: Result<Patch, Vec<emend_edit::Problem>>,
     files: Files,
+    /// What the files were when the request was made.
+    seen: Files,
 }
 
 impl Request {
@@ -89,6 +91,13 @@ impl Request {
                     Some(Ok(text)) => sources.insert(path, path, Source::Present(Arc::new(text))),
                     Some(Err(kind)) => return Err(vec![emend_edit::Problem::new(kind).at(path)]),
                     None => sources.insert(path, path, Source::Absent),
+                }
+            }
+            for (path, version) in patch.numbered_versions() {
+                let seen = self.seen.get(path).and_then(|bytes| Text::new(bytes.clone()).ok());
+                let seen = seen.filter(|seen| seen.version().is_named_by(version));
+                if let Some(seen) = seen {
+                    sources.set_since(path, version, Since::Content(Arc::new(seen)));
                 }
             }
             let facts = format!(
@@ -127,7 +136,7 @@ struct Draw {
 
 impl Draw {
     fn new(name: &str, variant: u64) -> Self {
-        let hash = blake3::hash(format!("{} {variant}", name).as_bytes());
+        let hash = blake3::hash(format!("{name} {variant}").as_bytes());
         let state = u64::from_le_bytes(hash.as_bytes()[..8].try_into().unwrap());
         Self { state, variant }
     }
@@ -147,6 +156,12 @@ impl Draw {
             (2, Some(path), Some(text)) => self.replacement(&path, &text),
             (3, Some(path), Some(text)) => self.sketch(&path, &text),
             (4, Some(path), Some(text)) if !text.is_empty() => self.lines(&path, &text),
+            (5, Some(path), Some(text)) if !text.is_empty() && self.below(2) == 0 => {
+                let edits = [self.replacement(&path, &text), self.lines(&path, &text), self.patch(case)];
+                let what: Vec<_> = edits.iter().map(|(what, _)| what.clone()).collect();
+                let edits: Result<Vec<Patch>, _> = edits.into_iter().map(|(_, patch)| patch).collect();
+                (what.join("\n"), edits.map(Patch::join))
+            }
             _ => self.patch(case),
         };
         // The files, too, are often not as the request has them.
@@ -160,7 +175,7 @@ impl Draw {
         }
         let shown: Vec<_> =
             files.iter().map(|(name, bytes)| (name, String::from_utf8_lossy(bytes))).collect();
-        Request { what: format!("{what}\nfor {shown:?}"), patch, files }
+        Request { what: format!("{what}\nfor {shown:?}"), patch, files, seen: case.input.clone() }
     }
 
     fn patch(&mut self, case: &Case) -> (String, Result<Patch, Vec<emend_edit::Problem>>) {

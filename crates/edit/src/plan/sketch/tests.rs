@@ -32,6 +32,14 @@ fn applied(file: &str, sketch: &str) -> Result<String, String> {
 const FILE: &str = "import os\nimport sys\n\n\ndef first(x):\n    y = x + 1\n    return y\n\n\ndef second(x):\n    z = x * 2\n    return z\n";
 
 #[test]
+fn lines_are_alike_that_share_half_of_their_words() {
+    let alike = |a: &str, b: &str| are_alike(a.as_bytes(), b.as_bytes());
+    assert!(alike("one two", "one three") && alike("one two", "two one") && alike("one", "one two three"));
+    assert!(!alike("one two three", "one four five") && !alike("one", "two") && !alike("", ""));
+    assert!(!alike("one", "one two three four"));
+}
+
+#[test]
 fn lines_between_anchors_are_replaced_and_all_else_stays() {
     let after = |old: &str, new: &str| Ok(FILE.replace(old, new));
     for (sketch, wanted) in [
