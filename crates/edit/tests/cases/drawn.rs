@@ -10,14 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{env, fs, thread};
 
-use emend_edit::Text;
 use emend_edit::find::FindLimits;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::patch::sketch::Sketch;
 use emend_edit::patch::{
     Change, Insertion, LinesOfVersion, NewLines, NumberedChange, Patch, Side, TakenLines, TextChange,
 };
-use emend_edit::plan::{self, Since, Source, Sources};
+use emend_edit::plan::{self, DefinitionPlace, Since, Source, Sources};
+use emend_edit::{Text, Version};
 use libtest_mimic::Failed;
 
 use super::after;
@@ -100,6 +100,12 @@ impl Request {
                     sources.set_since(path, version, Since::Content(Arc::new(seen)));
                 }
             }
+            for (path, sketch) in patch.sketches() {
+                let file = self.files.get(path).and_then(|bytes| String::from_utf8(bytes.clone()).ok());
+                for text in [file.as_deref(), Some(sketch.text())].into_iter().flatten() {
+                    sources.set_outline(path, Version::hash(text.as_bytes()), outline(text));
+                }
+            }
             let facts = format!(
                 "{} {} {:?} {:?} {:?}",
                 patch.hunks(),
@@ -154,7 +160,11 @@ impl Draw {
         let text = path.as_ref().and_then(|path| String::from_utf8(files[path].clone()).ok());
         let (what, patch) = match (self.variant % 6, path, text) {
             (2, Some(path), Some(text)) => self.replacement(&path, &text),
-            (3, Some(path), Some(text)) => self.sketch(&path, &text),
+            (3, Some(path), Some(_)) => {
+                let code = self.code();
+                files.insert(path.clone(), code.clone().into_bytes());
+                self.sketch(&path, &code)
+            }
             (4, Some(path), Some(text)) if !text.is_empty() => self.lines(&path, &text),
             (5, Some(path), Some(text)) if !text.is_empty() && self.below(2) == 0 => {
                 let edits = [self.replacement(&path, &text), self.lines(&path, &text), self.patch(case)];
@@ -206,6 +216,43 @@ impl Draw {
         let expected = (self.below(4) == 0).then(|| 1 + self.below(3));
         let change = TextChange { old, new, all: self.below(4) == 0, expected };
         (format!("{change:?}"), Patch::replace(path, vec![change]).map_err(|why| vec![why]))
+    }
+
+    /// Draws a file of functions and classes, which braces or their indentation end.
+    fn code(&mut self) -> String {
+        let words = ["count", "items", "total", "name", "value", "read", "write", "next"];
+        let has_braces = self.below(2) == 0;
+        let mut code = String::from("// what stands above all\n\n");
+        let mut indent = "";
+        for number in 0..3 + self.below(5) {
+            let (open, close) = if has_braces { (" {", "}") } else { (":", "") };
+            if self.below(4) == 0 {
+                writeln!(code, "class C{number}{open}").unwrap();
+                indent = "    ";
+            }
+            if self.below(3) == 0 {
+                writeln!(code, "{indent}// about f{number}").unwrap();
+            }
+            let keyword = if has_braces { "fn" } else { "def" };
+            writeln!(code, "{indent}{keyword} f{number}({}){open}", words[self.below(8)]).unwrap();
+            for _ in 0..1 + self.below(5) {
+                let [a, b, c] = [(); 3].map(|()| words[self.below(8)]);
+                writeln!(code, "{indent}    {a} = {b}({c}, {number})").unwrap();
+            }
+            if has_braces {
+                writeln!(code, "{indent}{close}").unwrap();
+            }
+            if !indent.is_empty() && self.below(2) == 0 {
+                indent = "";
+                if has_braces {
+                    code.push_str("}\n");
+                }
+            }
+            if self.below(4) > 0 {
+                code.push('\n');
+            }
+        }
+        code + if has_braces && !indent.is_empty() { "}\n" } else { "" }
     }
 
     fn sketch(&mut self, path: &str, text: &str) -> (String, Result<Patch, Vec<emend_edit::Problem>>) {
@@ -294,4 +341,43 @@ impl Draw {
         }
         lines.concat()
     }
+}
+
+/// Finds functions and classes by their first word, and their ends by indentation.
+fn outline(text: &str) -> Vec<DefinitionPlace> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut outline: Vec<DefinitionPlace> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let mut words = line.trim_start().split([' ', '(', ':']);
+        let (Some("def" | "fn" | "class"), Some(name)) = (words.next(), words.next()) else { continue };
+        let mut last = at + 1;
+        for (below, inner) in
+            lines.iter().enumerate().skip(at + 1).filter(|(_, line)| !line.trim().is_empty())
+        {
+            let closes = inner.trim() == "}" && indent(inner) == indent(line);
+            if indent(inner) <= indent(line) && !closes {
+                break;
+            }
+            last = below + 1;
+            if closes {
+                break;
+            }
+        }
+        let path = outline
+            .iter()
+            .rev()
+            .find(|outer| outer.last > at && indent(lines[outer.name_line - 1]) < indent(line))
+            .map_or_else(|| name.to_owned(), |outer| format!("{}.{name}", outer.path));
+        let title = format!("function {path}");
+        outline.push(DefinitionPlace {
+            title,
+            path,
+            first: at + 1,
+            name_line: at + 1,
+            last,
+            is_certain: true,
+        });
+    }
+    outline
 }
