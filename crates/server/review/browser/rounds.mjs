@@ -289,6 +289,33 @@ rounds['500 hunks are there at once, and 5,000 do not freeze the page'] = async 
   }
 };
 
+rounds['a hunk of 30,000 lines is shown part by part'] = async () => {
+  const lines = Array.from({ length: 30_000 }, (_, at) => `+value ${at + 1} of many\n`).join('');
+  laid += 1;
+  const args = { tool: 'apply_patch', ...patch(`*** Add File: huge ${laid}.txt\n${lines.trimEnd()}`) };
+  const result = await server.call('edit_preview', args);
+  assert.ok(!result.isError, JSON.stringify(result.content).slice(0, 300));
+  const frame = await fruit();
+  const begun = Date.now();
+  await page.evaluate((result) => window.bridge.sendToolResult(result), result);
+  await frame.getByRole('cell', { name: 'value 1000 of many', exact: true }).waitFor();
+  assert.ok(Date.now() - begun < 5_000, `shown after ${Date.now() - begun} ms`);
+  assert.equal(await frame.locator('.hunk tr').count(), 1_000);
+  await button(frame, 'Show 1000 of 29000 more lines').click();
+  await frame.getByRole('cell', { name: 'value 2000 of many', exact: true }).waitFor();
+  await button(frame, 'Show 1000 of 28000 more lines').waitFor();
+  assert.deepEqual(await axe(frame), []);
+};
+
+rounds['an edit is shown that a client hands on as text alone'] = async () => {
+  put('fruit.txt', FRUIT);
+  const result = await server.call('str_replace', { path: 'fruit.txt', old_string: 'cherry', new_string: 'citron' });
+  assert.ok(!result.isError, JSON.stringify(result.content));
+  const frame = await fruit();
+  await page.evaluate((content) => window.bridge.sendToolResult({ content }), result.content);
+  await frame.getByRole('heading', { name: 'Change 1, line 3' }).waitFor();
+};
+
 let failed = 0;
 const only = process.argv[2];
 for (const [name, round] of Object.entries(rounds)) {
