@@ -175,7 +175,8 @@ function heard(result: ToolResult): void {
   // Some clients hand on the text alone.
   const text = result.isError ? '' : said(result);
   const preview = typeof content.preview === 'string' ? content.preview : text.match(/\bpreview-[0-9a-f]{32}\b/)?.[0];
-  const edit = typeof content.edit === 'string' ? content.edit : text.match(/^Edit ([0-9a-z]+)/)?.[1];
+  const edit =
+    typeof content.edit === 'string' ? content.edit : text.match(/^(?:Success\. )?Edit ([0-9a-z]+)[.:]$/m)?.[1];
   const servers = Array.isArray(content.diagnostics) ? content.diagnostics : [];
   byId('diagnostics').replaceChildren(
     ...servers.flatMap((server: { diagnostics?: unknown[] }) =>

@@ -9,6 +9,8 @@ import { type Choice, Staging } from './staging.ts';
 
 /** How many lines around a hunk one click shows. */
 const STEP = 20;
+/** How many lines of a hunk are drawn at once. */
+const PART = 1_000;
 /** The height of a line, for hunks that are not drawn yet. */
 const LINE = 20;
 
@@ -23,6 +25,8 @@ interface Shown {
   body: HTMLElement;
   above: Row[];
   below: Row[];
+  /** How many of its own lines are drawn. */
+  part: number;
 }
 
 export class View {
@@ -197,10 +201,10 @@ export class View {
       body,
     );
     if (this.comment) head.append(this.commenting(section, what, file, hunk));
-    section.style.containIntrinsicSize = `auto ${hunk.lines.length * LINE + 50}px`;
+    section.style.containIntrinsicSize = `auto ${Math.min(hunk.lines.length, PART) * LINE + 50}px`;
     section.addEventListener('focusin', () => this.select(at));
     section.addEventListener('click', () => this.select(at));
-    return { hunk, section, body, above: [], below: [] };
+    return { hunk, section, body, above: [], below: [], part: PART };
   }
 
   private commenting(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {
@@ -240,11 +244,21 @@ export class View {
       return;
     }
     const own = rows(hunk);
-    const all = [...above, ...own, ...below];
+    const left = own.length - shown.part;
+    const all = left > 0 ? [...above, ...own.slice(0, shown.part)] : [...above, ...own, ...below];
     const drawn = table(all, languageOf(file.path), this.isSplit, section.getAttribute('aria-label') ?? '');
-    shown.body.replaceChildren(
-      ...[this.opener(shown, at, 'above'), drawn, this.opener(shown, at, 'below')].filter((node) => node !== undefined),
-    );
+    const end = left > 0 ? this.further(shown, left) : this.opener(shown, at, 'below');
+    shown.body.replaceChildren(...[this.opener(shown, at, 'above'), drawn, end].filter((node) => node !== undefined));
+  }
+
+  /** Returns the button that shows more of a long hunk, of which so many lines are left. */
+  private further(shown: Shown, left: number): HTMLElement {
+    const show = () => {
+      shown.part += PART;
+      this.draw(shown.section, true);
+    };
+    const label = `Show ${Math.min(left, PART)} of ${left} more lines`;
+    return el('button', { type: 'button', class: 'opener', click: show }, label);
   }
 
   /** Returns the button that shows lines above or below a hunk, as far as there are any between it and its neighbour. */
