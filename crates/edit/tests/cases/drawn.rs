@@ -14,7 +14,7 @@ use emend_edit::find::FindLimits;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::patch::sketch::Sketch;
 use emend_edit::patch::{
-    Change, Insertion, LinesOfVersion, NewLines, NumberedChange, Patch, Side, TakenLines, TextChange,
+    Change, Insertion, LinesOfVersion, NewLines, NumberedChange, Patch, Section, Side, TakenLines, TextChange,
 };
 use emend_edit::plan::{self, DefinitionPlace, Since, Source, Sources};
 use emend_edit::{Text, Version};
@@ -90,6 +90,7 @@ impl Request {
                 match self.files.get(path).map(|bytes| Text::new(bytes.clone())) {
                     Some(Ok(text)) => sources.insert(path, path, Source::Present(Arc::new(text))),
                     Some(Err(kind)) => return Err(vec![emend_edit::Problem::new(kind).at(path)]),
+                    None if path.ends_with('r') => sources.refuse(path),
                     None => sources.insert(path, path, Source::Absent),
                 }
             }
@@ -107,10 +108,11 @@ impl Request {
                 }
             }
             let facts = format!(
-                "{} {} {:?} {:?} {:?}",
+                "{} {} {:?} {:?} {:?} {:?}",
                 patch.hunks(),
                 patch.is_small(),
                 patch.only_read(),
+                patch.sections().iter().map(Section::is_numbered).collect::<Vec<_>>(),
                 patch.paths_by_line_number().collect::<Vec<_>>(),
                 patch.paths().map(|path| patch.takes_away(path)).collect::<Vec<_>>(),
             );
