@@ -1,3 +1,5 @@
+//! What a patch says of itself: its size, what it only reads, and how several become one.
+
 use std::{string::String, vec, vec::Vec};
 
 use super::change::{BlockChange, Insertion, LineChange, Piece, PlaceChange, RangeChange, Side, TextChange};
