@@ -96,6 +96,7 @@ mod tests {
             let content = Remembered::of(&large, &contents);
             numbered.remember(&format!("large {at}"), large.version(), content.as_ref());
         }
+        assert!(numbered.bytes() > 12 << 20, "they are kept as long as there is room");
         assert!(numbered.bytes() <= BYTES && content(&numbered, "255", 255).is_none());
     }
 }

@@ -475,6 +475,32 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_known_of_the_lines_that_were_shown_and_where_own_edits_leave_them() {
+        let known = |readings: &Readings| -> Vec<usize> {
+            (1..=8).filter(|line| readings.version_of_numbers("a.txt", *line..line + 1).is_some()).collect()
+        };
+        let (mut readings, read) = reader(&[0..2, 3..5]);
+        assert_eq!(known(&readings), [1, 2, 4, 5]);
+        assert_eq!(readings.version_of_numbers("a.txt", 2..4), Some(read.text.version()));
+        assert!(readings.version_of_numbers("b.txt", 1..2).is_none());
+        // As many lines as before: those above and below the change, but for the one that it touches, have their numbers.
+        let now = write(&mut readings, &read, "1\n2\nthree\n4\n5\n", false);
+        assert_eq!(known(&readings), [1, 2, 5]);
+        assert_eq!(readings.version_of_numbers("a.txt", 1..2), Some(now.text.version()));
+        // Another number of lines: those below have moved.
+        let now = write(&mut readings, &now, "1\n2\nthree\nnew\n4\n5\n", false);
+        assert_eq!(known(&readings), [1, 2]);
+        let now = write(&mut readings, &now, "1\n2\n", true);
+        assert_eq!(known(&readings), [1, 2], "who gives the whole file knows its numbers");
+        // What the edit was made of is not what was read.
+        write(&mut readings, &snapshot("other\n"), "one\n", false);
+        assert_eq!(known(&readings), [0; 0]);
+        readings.saw("a.txt", &now, 0..2, 2);
+        readings.got_unseen_lines("a.txt");
+        assert_eq!(known(&readings), [0; 0]);
+    }
+
+    #[test]
     fn an_edit_by_match_is_no_reading() {
         let read = snapshot("1\n2\n3\n4\n5\n");
         let mut readings = Readings::default();

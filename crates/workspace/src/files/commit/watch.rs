@@ -114,6 +114,7 @@ mod tests {
         assert_eq!(once_unwatched(|| watched(4)).unwrap(), 4);
         let never = once_unwatched(|| watched(usize::MAX)).unwrap_err();
         assert_eq!(never.kind(), io::ErrorKind::WouldBlock);
+        assert!(never.to_string().contains("holds a lease"), "{never}");
         assert_eq!(times, 4 + CHECKS + 1);
         let mut asked = 0;
         let gone = || -> io::Result<()> {
