@@ -18,8 +18,20 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// The timeout for all rounds together, which take less than a minute.
 const TIME: Duration = Duration::from_secs(240);
 
-/// Plays all rounds.
-pub(crate) fn run(emend: &Path) -> Result<()> {
+/// Where the pictures of the page are.
+const PICTURES: &str = "docs/review";
+
+/// What is done in the browser.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// All rounds are played.
+    Rounds,
+    /// The pictures in the documents are made anew.
+    Pictures,
+}
+
+/// Plays the rounds, or makes the pictures.
+pub(crate) fn run(emend: &Path, task: Task) -> Result<()> {
     let is_there =
         |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success());
     let Some(browser) = BROWSERS.iter().find(is_there) else {
@@ -32,11 +44,15 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     let home = files.beside("home");
     std::fs::create_dir(&home)?;
     let mut command = Command::new(installed::node()?);
-    command.arg("browser/rounds.mjs").current_dir(&folder);
+    let (script, end) = match task {
+        Task::Rounds => ("browser/rounds.mjs", "rounds passed"),
+        Task::Pictures => ("browser/pictures.mjs", "the pictures are made"),
+    };
+    command.arg(script).current_dir(&folder).env("EMEND_PICTURES", std::path::absolute(PICTURES)?);
     command.env("EMEND", emend).env("EMEND_FILES", files.path()).env("BROWSER", browser).env("HOME", &home);
     let played = bounded::run(&mut command, TIME)?;
     let said = String::from_utf8_lossy(&played.stdout);
     print!("{said}");
-    ensure!(said.contains("rounds passed"), "the rounds did not come to their end");
+    ensure!(said.contains(end), "the rounds did not come to their end");
     Ok(())
 }

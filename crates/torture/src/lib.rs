@@ -13,7 +13,7 @@
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
 //! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
-//! cargo xtask browser                    the review page in a real browser; needs npm and chromium
+//! cargo xtask browser [pictures]         the review page in a real browser, or its pictures; needs npm and chromium
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
@@ -46,8 +46,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 /// The suites and their arguments, as a help text.
-pub const SUITES: &str = "agents [NAME...], browser, clients [NAME...], conformance, editors, figures [--quick] [GROUP...], \
-     formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
+pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
+     figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
      servers [NAME...], strace [SECONDS [SEED]], strace POINT";
 
 /// The default duration of a suite.
@@ -65,7 +65,8 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
     let emend = built::release;
     match (suite, arguments) {
         ("agents", names) => agents::run(&emend()?, names)?,
-        ("browser", _) => browser::run(&built::debug()?)?,
+        ("browser", ["pictures"]) => browser::run(&built::debug()?, browser::Task::Pictures)?,
+        ("browser", _) => browser::run(&built::debug()?, browser::Task::Rounds)?,
         ("clients", names) => clients::run(&emend()?, names)?,
         ("conformance", _) => conformance::run(&emend()?)?,
         ("editors", _) => editors::run(&emend()?)?,
