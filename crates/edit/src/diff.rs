@@ -291,6 +291,35 @@ mod tests {
     }
 
     #[test]
+    fn the_diff_of_a_file_is_of_no_other_file_whatever_its_name() {
+        let (old, new) = (Text::new(b"a\n".to_vec()).unwrap(), Text::new(b"b\n".to_vec()).unwrap());
+        for name in [
+            "f",
+            "f\tlocal",
+            "f\n@@ -0,0 +1 @@\n+x",
+            "f ",
+            " f",
+            "f\u{a0}",
+            "\"f\"",
+            "f\\n",
+            "\u{e9} x",
+            "a\r",
+        ] {
+            let text = between(name, &old, &new).text();
+            let patch = crate::patch::unified::parse(&text, None).unwrap();
+            assert_eq!(patch.paths().collect::<Vec<_>>(), [name], "{text}");
+            assert_eq!(text.lines().count(), 5, "{text}");
+            let known = from_text(&text);
+            assert_eq!((known.len(), known[0].hunks().len()), (1, 1), "{text}");
+        }
+        let names = ("old\tname", "new\tname");
+        let moved = changed(names.0, names.1, &old, &crate::plan::rewrite_between(&old, &new)).text();
+        let patch = crate::patch::unified::parse(&moved, None).unwrap();
+        assert_eq!(patch.paths().collect::<Vec<_>>(), [names.0, names.1], "{moved}");
+        assert_eq!(from_text(&moved).len(), 1, "{moved}");
+    }
+
+    #[test]
     fn a_missing_final_newline_is_told() {
         let shown = diff("a\nb", "a\nb\n");
         assert_eq!(
