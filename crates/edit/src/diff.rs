@@ -17,6 +17,7 @@ use core::ops::Range;
 
 use self::blocks::{LineBlock, blocks, line_end, line_start};
 use crate::edit::Edit;
+use crate::patch::names::quote;
 use crate::plan::{Action, FilePlan};
 use crate::text::{Text, split_lines};
 
@@ -94,17 +95,18 @@ impl Diff {
         let mut text = String::new();
         let name = self.new_name.as_ref().or(self.old_name.as_ref()).map_or("", String::as_str);
         if !self.modes.is_empty() {
-            text = format!("diff --git a/{name} b/{name}\n{}", self.modes);
+            let [old, new] = ["a", "b"].map(|side| quote(&format!("{side}/{name}")));
+            text = format!("diff --git {old} {new}\n{}", self.modes);
         }
         if let (Some(from), Some(to)) = (&self.old_name, &self.new_name)
             && from != to
         {
-            text.push_str(&format!("rename from {from}\nrename to {to}\n"));
+            text.push_str(&format!("rename from {}\nrename to {}\n", quote(from), quote(to)));
         }
         let is_whole = self.old_name.is_none() != self.new_name.is_none();
         if is_whole || !self.hunks.is_empty() {
             let side = |name: &Option<String>, prefix: &str| match name {
-                Some(name) => format!("{prefix}/{name}"),
+                Some(name) => quote(&format!("{prefix}/{name}")),
                 None => "/dev/null".into(),
             };
             let (old, new) = (side(&self.old_name, "a"), side(&self.new_name, "b"));

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Diff, DiffHunk};
+use crate::patch::names;
 
 /// Returns the diffs of several files from their texts one after another, as [`Diff::text`] writes them. It is for showing
 /// them: of a text that is none of ours it makes what it can.
@@ -26,10 +27,10 @@ pub fn from_text(text: &str) -> Vec<Diff> {
             (old, new) = (old_lines.len(), new_lines.len());
             let hunk = DiffHunk { old: old_lines, new: new_lines, body: String::new() };
             diffs.last_mut().into_iter().for_each(|diff| diff.hunks.push(hunk.clone()));
-        } else if let Some(names) = line.strip_prefix("diff --git a/") {
-            // Both are the same, and `b/` with a blank stands between them.
-            let names = names.strip_suffix('\n').unwrap_or(names);
-            awaited = Some(names.get(..names.len().saturating_sub(3) / 2).unwrap_or(names).into());
+        } else if let Some(names) = line.strip_prefix("diff --git ") {
+            awaited = names::from_git_line(names.trim_end_matches('\n'))
+                .and_then(|(old, _)| Some(String::from(old.strip_prefix("a/")?)))
+                .or(Some(String::new()));
             diffs.push(Diff::default());
         } else if line.contains(" mode ") && awaited.is_some() {
             diffs.last_mut().into_iter().for_each(|diff| diff.modes.push_str(line));
@@ -38,12 +39,14 @@ pub fn from_text(text: &str) -> Vec<Diff> {
             if !is_begun {
                 diffs.push(Diff::default());
             }
-            awaited = Some(from.trim_end_matches('\n').into());
+            awaited = Some(names::plain(from.trim_end_matches('\n')));
         } else if let Some(name) = line.strip_prefix("--- ") {
             let is_new = diffs.last().is_some_and(|diff| diff.modes.starts_with("new file"));
-            let is_awaited = awaited.take().is_some_and(|awaited| match name.trim_end_matches('\n') {
-                "/dev/null" => is_new,
-                name => name == format!("a/{awaited}"),
+            let is_awaited = awaited.take().is_some_and(|awaited| {
+                match names::plain(name.trim_end_matches('\n')).as_str() {
+                    "/dev/null" => is_new,
+                    name => name == format!("a/{awaited}"),
+                }
             });
             if !is_awaited {
                 diffs.push(Diff::default());

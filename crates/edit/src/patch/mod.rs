@@ -23,7 +23,7 @@ mod colours;
 mod envelope;
 mod git;
 mod lines;
-mod names;
+pub(crate) mod names;
 mod taken;
 mod target;
 

@@ -40,7 +40,7 @@ pub(super) fn is_dated_nothing(text: &str) -> bool {
 }
 
 /// Reads a whole path as in the extended headers: perhaps quoted, without prefix and timestamp.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     unquote(text).map_or_else(|| text.trim_end().to_string(), |(name, _)| name)
 }
 
@@ -85,10 +85,10 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Quotes a name as git does, if it must be quoted.
-pub(super) fn quote(name: &str) -> String {
+/// Quotes a name as git does, if it must be quoted: also where blanks at its ends would get lost.
+pub(crate) fn quote(name: &str) -> String {
     let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\' || byte == 127;
-    if !name.bytes().any(special) {
+    if !name.bytes().any(special) && name.trim() == name {
         return name.into();
     }
     let mut quoted = String::from("\"");
@@ -105,7 +105,7 @@ pub(super) fn quote(name: &str) -> String {
 
 /// Reads the two names of a `diff --git` line. Unquoted names may contain spaces; then they can be told apart only if
 /// they are equal but for their prefixes, as they are for everything except renames.
-pub(super) fn from_git_line(text: &str) -> Option<(String, String)> {
+pub(crate) fn from_git_line(text: &str) -> Option<(String, String)> {
     if let Some((old, rest)) = unquote(text) {
         return Some((old, plain(rest.strip_prefix(' ')?)));
     }
@@ -238,6 +238,7 @@ mod tests {
             ("a\u{7f}", "\"a\\177\""),
             ("a\u{1f}", "\"a\\037\""),
             ("a\"b", "\"a\\\"b\""),
+            ("a ", "\"a \""),
             ("a\\\u{e9}", "\"a\\\\\u{e9}\""),
         ] {
             assert_eq!(quote(name), quoted);
