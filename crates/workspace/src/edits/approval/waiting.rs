@@ -397,6 +397,21 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_counts_only_for_what_waits_as_it_was_shown() {
+        let (folder, approvals) = user();
+        let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
+        let shown = approvals.find(&id).unwrap().unwrap();
+        approvals.allow(&shown).unwrap();
+        // Somebody else's answer came first.
+        assert!(approvals.deny(&shown).is_err() && approvals.allow(&shown).is_err());
+        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
+        // The edit was made: nothing waits any more that could be allowed a second time.
+        assert!(approvals.allow(&shown).is_err());
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        assert!(names_in(&folder).is_empty());
+    }
+
+    #[test]
     fn a_no_stands_until_the_person_says_otherwise() {
         let (_folder, approvals) = user();
         let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
