@@ -144,7 +144,8 @@ impl Approvals {
         Ok(dir.and_then(|dir| self.read_waiting(&dir, &id.to_ascii_lowercase())))
     }
 
-    /// Permits exactly this edit, once. Only a person who has seen all of it may decide this.
+    /// Permits exactly this edit, once. Only a person who has seen all of it may decide this. It fails, as a denial does, if
+    /// the edit was made or decided on since.
     pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
         self.say(waiting, PersonsDecision::Yes)
     }
@@ -215,6 +216,10 @@ impl Approvals {
     }
 
     fn say(&self, waiting: &Waiting, word: PersonsDecision) -> io::Result<()> {
+        let waits = self.find(&waiting.id)?;
+        if !waits.is_some_and(|waits| waits.digest == waiting.digest && waits.word == waiting.word) {
+            return Err(io::Error::other("this edit was made or decided on elsewhere since it was shown"));
+        }
         let said = Said { digest: waiting.digest.clone(), time: now(), word };
         let dir = self.made()?;
         self.write(&dir, &format!("{}{WORD}", waiting.id), &self.seal.sealed("word", &said)?)
