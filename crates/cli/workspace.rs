@@ -112,7 +112,7 @@ impl WorkspaceFlags {
         let Some(here) = here.filter(|_| !named && !Path::new(path).is_absolute()) else {
             return path.to_owned();
         };
-        let is_beneath = |root: &Path| here != root && here.starts_with(root);
+        let is_beneath = |root: &Path| here.starts_with(root);
         match workspace.roots().all().iter().any(|root| is_beneath(&root.path)) {
             true => here.join(path).to_str().unwrap_or(path).to_owned(),
             false => path.to_owned(),

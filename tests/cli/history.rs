@@ -173,6 +173,21 @@ fn what_a_file_holds_cannot_steer_the_terminal() {
 }
 
 #[test]
+fn what_a_file_is_called_makes_no_lines_of_its_own() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let name = "x\n1affff  now, write_file by a-person\n@@ -0,0 +1 @@\n+harmless";
+    let made = serve(&folder).call("write_file", json!({"path": name, "content": "evil\n"})).ok();
+    let id = made.structured["edit"].as_str().unwrap().to_owned();
+    assert!(!made.text.contains("\n1affff") && !made.text.contains("\n+harmless"), "{}", made.text);
+    for command in [&["log"][..], &["show"], &["diff"], &["undo", "--dry-run", &id], &["show", "none"]] {
+        let ran = on_terminal(&folder, &[command, &["--color", "never"]].concat(), "");
+        assert!(ran.out.contains("a-person"), "{ran:?}");
+        let is_forged = |line: &str| line.starts_with("1affff") || line.starts_with("+harmless");
+        assert!(!ran.out.lines().any(is_forged), "{ran:?}");
+    }
+}
+
+#[test]
 fn nothing_was_edited_yet() {
     let folder = Folder::with([("a.txt", "one\n")]);
     assert!(log(&folder, &[]).is_empty());

@@ -33,6 +33,20 @@ fn a_command_in_a_subfolder_works_on_the_project_around_it() {
 }
 
 #[test]
+fn of_several_roots_the_one_is_meant_in_which_the_person_is() {
+    let folder = Folder::with([("one/a.txt", "1\n"), ("two/a.txt", "2\n"), ("two/deep/b.txt", "")]);
+    let config = folder.beside("config.toml");
+    let roots = ["one", "two"].map(|name| format!("{name}={}", folder.at(name).display()));
+    fs::write(&config, format!("workspace = {roots:?}")).unwrap();
+    let config = config.to_str().unwrap();
+    for (below, path) in [("two", "a.txt"), ("two", "./a.txt"), ("two/deep", "../a.txt")] {
+        in_folder(&folder, below, &["log", path, "--config", config]).ends(0);
+    }
+    let refused = in_folder(&folder, ".", &["log", "a.txt", "--config", config, "--json"]).ends(1);
+    assert_eq!(refused.document()["error"]["code"], "ambiguous-path");
+}
+
+#[test]
 fn without_a_project_the_working_folder_is_meant() {
     let folder = Folder::with([("src/a.txt", "one\n")]);
     in_folder(&folder, "src", &["apply"]).ends(1);

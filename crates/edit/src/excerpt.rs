@@ -1,6 +1,7 @@
 //! Excerpts of long lines for answers: a short line is shown whole, a longer one by the stretch that matters, with the
 //! sizes of the parts left out. Excerpts are only for readers; no code parses them.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,6 +25,15 @@ pub fn around(line: &[u8], at: usize, room: usize) -> String {
     let before = if start > 0 { format!("({start} bytes) ...") } else { String::new() };
     let after = if end < line.len() { format!("... ({} bytes)", line.len() - end) } else { String::new() };
     format!("{before}{shown}{after}")
+}
+
+/// Returns a name as it stands in the line of a list: a line feed in it must not begin a line that nobody wrote.
+#[must_use]
+pub fn in_line(name: &str) -> Cow<'_, str> {
+    if !name.contains(['\n', '\r']) {
+        return name.into();
+    }
+    name.replace('\n', "\\n").replace('\r', "\\r").into()
 }
 
 /// Returns the offset of the first difference of two lines; if one is a prefix of the other, its length.
@@ -71,6 +81,12 @@ fn boundary(line: &[u8], mut at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_one_line() {
+        assert_eq!(in_line("a b"), "a b");
+        assert_eq!(in_line("a\nM b.txt\r"), "a\\nM b.txt\\r");
+    }
 
     #[test]
     fn a_short_line_is_shown_whole_and_of_a_long_one_what_matters() {

@@ -3,6 +3,7 @@
 //!
 //! The first lines are Codex's, which models were trained on.
 
+use emend_edit::excerpt::in_line;
 use std::fmt::Write;
 
 use crate::server_diagnostics;
@@ -60,7 +61,7 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
         Tense::Validated => "Valid. Nothing was written. These files would change:\n".to_owned(),
     };
     for file in files {
-        let _ = writeln!(text, "{} {}", file.letter(), file.path);
+        let _ = writeln!(text, "{} {}", file.letter(), in_line(&file.path));
     }
     for file in files {
         let _ = writeln!(text, "{}", file_line(file, tense));
@@ -91,9 +92,9 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
 
 /// Renders a file: `src/a.rs: now version 4567 (was 0123), +2 -1, hunk 1 at line 12 (exact)`.
 fn file_line(file: &WireFile, tense: Tense) -> String {
-    let mut line = format!("{}: ", file.path);
+    let mut line = format!("{}: ", in_line(&file.path));
     if let Some(from) = &file.moved_from {
-        let _ = write!(line, "moved from {from}, ");
+        let _ = write!(line, "moved from {}, ", in_line(from));
     }
     let _ = match (&file.version_before, &file.version_after) {
         (Some(before), Some(after)) if before == after => write!(line, "version {after}"),

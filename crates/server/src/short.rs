@@ -3,6 +3,7 @@
 //! The text has a line for each file with its version, and below it what changed; the structured content says the same.
 //! Both have a bound. Remarks, what language servers say and what a layer forgave come on top of it: these are never cut.
 
+use emend_edit::excerpt::in_line;
 use std::fmt::Write;
 
 use emend_edit::diff::ShortDiff;
@@ -105,9 +106,9 @@ fn total(files: &[WireFile]) -> String {
 /// Returns the line of a file: `M src/b.rs from src/a.rs 0123456789ab, 12 places`. Of lines that have other numbers by now
 /// it says where they are.
 fn file_line(file: &WireFile) -> String {
-    let mut line = format!("{} {}", file.letter(), file.path);
+    let mut line = format!("{} {}", file.letter(), in_line(&file.path));
     if let Some(from) = &file.moved_from {
-        let _ = write!(line, " from {from}");
+        let _ = write!(line, " from {}", in_line(from));
     }
     if let Some(version) = &file.version_after {
         let _ = write!(line, " {version}");

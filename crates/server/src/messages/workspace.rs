@@ -153,7 +153,11 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
                 SincePlanned::Gone => f.write_str("is gone")?,
                 SincePlanned::Made => f.write_str("exists now")?,
             }
-            f.write_str(". Nothing was changed. Call edit_preview again.")
+            f.write_str(". Nothing was changed. ")?;
+            f.write_str(match message.audience {
+                Audience::Model => "Call edit_preview again.",
+                Audience::Person => "Give the same command again.",
+            })
         }
         Kind::NoHistory => f.write_str(
             "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",

@@ -1,5 +1,6 @@
 //! The tools `undo_edit` and `edit_history`.
 
+use emend_edit::excerpt::in_line;
 use std::fmt::Write;
 
 use emend_workspace::history::undo::Undo;
@@ -185,12 +186,12 @@ fn line(file: &EditedFile) -> String {
     let (letter, from) = match (file.change, &file.moved_from) {
         (ChangeKind::Create, _) => ('A', String::new()),
         (ChangeKind::Delete, _) => ('D', String::new()),
-        (_, Some(from)) => ('M', format!(" (from {from})")),
+        (_, Some(from)) => ('M', format!(" (from {})", in_line(from))),
         (_, None) => ('M', String::new()),
     };
     let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "nothing".into());
     let (before, after) = (version(&file.before), version(&file.after));
-    format!("{letter} {}{from} +{} -{}, {before} -> {after}", file.name, file.added, file.removed)
+    format!("{letter} {}{from} +{} -{}, {before} -> {after}", in_line(&file.name), file.added, file.removed)
 }
 
 fn in_full(edit: &Edited) -> String {

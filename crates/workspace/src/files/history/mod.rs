@@ -11,6 +11,7 @@ pub(crate) mod record;
 pub(crate) mod standing;
 pub mod undo;
 
+use emend_edit::excerpt::in_line;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -355,7 +356,7 @@ impl Edited {
             self.tool,
             self.client,
             ago(self.time),
-            named.join(", ")
+            in_line(&named.join(", "))
         )
     }
 }
