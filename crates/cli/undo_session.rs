@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use emend_server::approval::Decision;
 use emend_server::local::{self, Made};
 use emend_workspace::history::Edited;
 use serde_json::json;
@@ -90,7 +91,7 @@ pub(crate) fn undo_session(
         match made {
             Ok(made) => undone.push(made),
             Err(stop) => {
-                put_back(opened, &undone, output)?;
+                put_back(opened, &undone)?;
                 return Err(stop);
             }
         }
@@ -101,13 +102,12 @@ pub(crate) fn undo_session(
     shown
 }
 
-/// Makes the edits again whose undo was made, the last undo first.
-fn put_back(opened: &Opened, undone: &[Made], output: Output) -> Result<(), Stop> {
+/// Makes the edits again whose undo was made, the last undo first. Nobody is asked: what comes back stood there before.
+fn put_back(opened: &Opened, undone: &[Made]) -> Result<(), Stop> {
     let Opened { workspace, effects, .. } = opened;
     for made in undone.iter().rev() {
         let Some(id) = made.edit() else { continue };
-        let ask = |held: &_| approve::ask_decision(held, output);
-        local::undo(workspace, effects, id, CLIENT, &ask).map_err(|_| {
+        local::undo(workspace, effects, id, CLIENT, &|_| Decision::Approve).map_err(|_| {
             Stop::Fault(anyhow::anyhow!(
                 "one edit could not be taken back, and the undo {id} of another could not be taken back either: the session is \
                  undone in part. 'emend log' shows what stands; 'emend redo {id}' makes that edit again"

@@ -68,6 +68,17 @@ fn a_session_is_taken_back_whole_or_not_at_all() {
     assert_eq!(texts(&folder), ["one\n", "bee\n", "SEE\n"]);
 }
 
+/// What is put back is what stood there a moment before: nobody is asked about that.
+#[test]
+fn a_session_stands_whole_if_a_person_denies_to_take_back_a_part() {
+    let (folder, _) = edited();
+    folder.write(".emend.toml", "approve = ['*.txt']\n");
+    let before = folder.tree();
+    let denied = on_terminal(&folder, &["undo", "--session"], "y\ny\nn\n").ends(1);
+    assert_eq!(denied.out.matches("May exactly this be written?").count(), 2, "{denied:?}");
+    assert_eq!(folder.tree(), before);
+}
+
 #[test]
 fn an_undo_that_is_only_shown_changes_nothing() {
     let (folder, _) = edited();
