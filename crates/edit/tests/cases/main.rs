@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod case;
+mod draw;
 mod drawn;
 
 use std::collections::BTreeSet;
