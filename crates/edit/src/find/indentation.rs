@@ -301,7 +301,25 @@ fn without_comment(line: &[u8]) -> &[u8] {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::tests::{read, refused};
+    use super::super::tests::{hunk, read, refused};
+    use super::*;
+    use crate::find::FindLimits;
+    use crate::find::block::BlockForm;
+    use crate::text::Text;
+
+    #[test]
+    fn to_explain_a_place_costs_several_comparisons_for_each_line() {
+        let text = Text::new(b"  a\n      b\n".repeat(1_000)).unwrap();
+        let haystack = Haystack::new(&text);
+        let (lines, starts) = (hunk("-a\n-b\n+c\n"), [0..haystack.lines().len()]);
+        let block = Block::new(&lines, &starts, BlockForm::Diff, None);
+        let found = |work| {
+            let budget = Budget::new(&FindLimits { work, ..FindLimits::default() });
+            indentation(&haystack, &Needle::Block(&block), 2, &budget)
+        };
+        assert_eq!(found(40_000).map(|places| places.len()), Ok(0));
+        assert!(matches!(found(10_000), Err(Kind::WorkLimit { .. })));
+    }
 
     #[test]
     fn new_lines_move_by_the_same_amount() {

@@ -284,6 +284,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_search_costs_grows_with_the_file_and_is_far_below_a_comparison_for_each_byte() {
+        let file = [&b"x\n".repeat(1 << 15)[..], b"needle\nend\n"].concat();
+        let text = Text::new(file.clone()).unwrap();
+        for old in [&b"needle"[..], b"needle\nend"] {
+            let found = |work: usize| {
+                let limits = FindLimits { work: work as u64, ..FindLimits::default() };
+                locate(&Haystack::new(&text), &Needle::Bytes(old), LITERAL, &limits, &Budget::new(&limits))
+            };
+            assert!(matches!(found(file.len() / SEARCHED / 2), Err(Kind::WorkLimit { .. })));
+            assert!(found(file.len() / SEARCHED * 4).unwrap().is_some());
+        }
+    }
+
+    #[test]
     fn a_crlf_is_never_split() {
         assert_eq!(found(b"a\r\nb\r\n", b"\nb"), ("line-endings", 1..4));
         assert_eq!(found(b"a\r\nb\r\n", b"a\n"), ("line-endings", 0..3));
