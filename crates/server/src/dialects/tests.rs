@@ -56,11 +56,11 @@ fn what_a_dialect_names_of_ours_exists() {
 
 /// The names that several systems have, each with whose they are, in the order in which they are asked.
 const CLASHES: &[(&str, &[&str])] = &[
-    ("apply_diff", &["roo", "roo", "roo", "roo"]),
+    ("apply_diff", &["roo", "roo", "roo"]),
     ("apply_patch", &["emend", "codex", "aider", "opencode"]),
     ("edit", &["roo", "opencode"]),
     ("list_files", &["emend", "cline", "roo"]),
-    ("read_file", &["emend", "codex", "gemini", "gemini", "cline", "roo", "roo", "roo"]),
+    ("read_file", &["emend", "codex", "gemini", "gemini", "cline", "roo", "roo"]),
     ("read_many_files", &["gemini", "gemini"]),
     ("replace", &["gemini", "gemini"]),
     ("search_and_replace", &["roo", "roo"]),

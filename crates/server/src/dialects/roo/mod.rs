@@ -7,10 +7,7 @@ use serde::Deserialize;
 
 use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
-use older::{
-    ApplyDiffs, ApplyDiffsOfArgs, Edit, EditFile, InsertContent, Operations, ReadFiles, ReadFilesOfArgs,
-    SearchAndReplace,
-};
+use older::{ApplyDiffs, Edit, EditFile, InsertContent, Operations, ReadFiles, SearchAndReplace};
 
 use super::Dialect;
 use super::tool::{Beside, DialectArguments, DialectTool, Translated, blocks};
@@ -26,9 +23,7 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::listed_with::<WriteToFile>(),
             DialectTool::listed_with::<ListFiles>(),
             DialectTool::understood_with::<ReadFiles>(),
-            DialectTool::understood_with::<ReadFilesOfArgs>(),
             DialectTool::understood_with::<ApplyDiffs>(),
-            DialectTool::understood_with::<ApplyDiffsOfArgs>(),
             DialectTool::understood_with::<InsertContent>(),
             DialectTool::understood_with::<Operations>().called("search_and_replace"),
             DialectTool::understood_with::<Operations>(),

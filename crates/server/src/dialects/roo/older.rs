@@ -15,11 +15,12 @@ use super::{ApplyDiff, ReadFile, done, refused};
 use crate::manner::Words;
 use crate::tools::{About, Effect};
 
-/// The files of a call in the form that its arguments had as XML: one or several of one name.
+/// The files of a call: a list, or one or several below `file`, as arguments were that came from XML.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Args<T> {
-    file: OneOrSeveral<T>,
+#[serde(untagged, expecting = "files: it must be a list, each with its path")]
+enum Files<T> {
+    List(Vec<T>),
+    Below { file: OneOrSeveral<T> },
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -27,6 +28,18 @@ struct Args<T> {
 enum OneOrSeveral<T> {
     Several(Vec<T>),
     One(T),
+}
+
+/// The other name of `files`.
+const ARGS: &[Beside] = &[Beside::same("args", "files")];
+
+impl<T> Files<T> {
+    fn into_list(self) -> Vec<T> {
+        match self {
+            Self::List(list) => list,
+            Self::Below { file } => file.into_list(),
+        }
+    }
 }
 
 impl<T> OneOrSeveral<T> {
@@ -42,29 +55,19 @@ impl<T> OneOrSeveral<T> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadFiles {
-    /// Each with its path
-    files: Vec<JsonObject>,
+    files: Files<JsonObject>,
 }
 
 impl DialectArguments for ReadFiles {
     const ABOUT: About = ReadFile::ABOUT;
     const STANDS_FOR: &'static str = ReadFile::STANDS_FOR;
+    const BESIDE: &'static [Beside] = ARGS;
 
     fn translate(self) -> Result<Translated, Problem> {
         let mut parts = Vec::new();
-        for mut file in self.files {
-            let ranges = file.remove("line_ranges").or_else(|| file.remove("line_range")).unwrap_or_default();
-            let ranges: Vec<(u64, u64)> = match &ranges {
-                Value::Null => Vec::new(),
-                range if lines(range).is_some() => lines(range).into_iter().collect(),
-                Value::Array(ranges) => ranges
-                    .iter()
-                    .map(|range| {
-                        lines(range).ok_or_else(|| invalid("line_ranges", "a range is [first, last], from 1"))
-                    })
-                    .collect::<Result<_, _>>()?,
-                _ => return Err(invalid("line_ranges", "it must be a list of ranges [first, last]")),
-            };
+        for mut file in self.files.into_list() {
+            let written = file.remove("line_ranges").or_else(|| file.remove("line_range"));
+            let ranges = ranges(&written.unwrap_or_default())?;
             if ranges.is_empty() {
                 parts.push(Value::Object(file));
                 continue;
@@ -80,19 +83,15 @@ impl DialectArguments for ReadFiles {
     }
 }
 
-/// The same, below `args`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReadFilesOfArgs {
-    args: Args<JsonObject>,
-}
-
-impl DialectArguments for ReadFilesOfArgs {
-    const ABOUT: About = ReadFiles::ABOUT;
-    const STANDS_FOR: &'static str = ReadFiles::STANDS_FOR;
-
-    fn translate(self) -> Result<Translated, Problem> {
-        ReadFiles { files: self.args.file.into_list() }.translate()
+/// Returns the ranges of lines that are wanted of a file: one, or a list of them.
+fn ranges(written: &Value) -> Result<Vec<(u64, u64)>, Problem> {
+    let wrong = || invalid("line_ranges", "it must be a list of ranges [first, last], from 1");
+    match written {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(list) if lines(written).is_none() => {
+            list.iter().map(|range| lines(range).ok_or_else(wrong)).collect()
+        }
+        _ => lines(written).map(|range| vec![range]).ok_or_else(wrong),
     }
 }
 
@@ -116,7 +115,7 @@ fn lines(range: &Value) -> Option<(u64, u64)> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApplyDiffs {
-    files: Vec<FileDiff>,
+    files: Files<FileDiff>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -154,6 +153,7 @@ impl DialectArguments for ApplyDiffs {
     const ABOUT: About = ApplyDiff::ABOUT;
     const STANDS_FOR: &'static str = "edit_files";
     const WORDS: Words = ApplyDiff::WORDS;
+    const BESIDE: &'static [Beside] = ARGS;
 
     fn translate(self) -> Result<Translated, Problem> {
         let of_file = |FileDiff { path, diff }| {
@@ -161,24 +161,7 @@ impl DialectArguments for ApplyDiffs {
             let diffs: Vec<String> = diff.into_list().into_iter().map(Blocks::into_text).collect();
             blocks(path, diffs.join("\n"))
         };
-        in_order(self.files.into_iter().map(of_file).collect())
-    }
-}
-
-/// The same, below `args`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ApplyDiffsOfArgs {
-    args: Args<FileDiff>,
-}
-
-impl DialectArguments for ApplyDiffsOfArgs {
-    const ABOUT: About = ApplyDiff::ABOUT;
-    const STANDS_FOR: &'static str = ApplyDiffs::STANDS_FOR;
-    const WORDS: Words = ApplyDiff::WORDS;
-
-    fn translate(self) -> Result<Translated, Problem> {
-        ApplyDiffs { files: self.args.file.into_list() }.translate()
+        in_order(self.files.into_list().into_iter().map(of_file).collect())
     }
 }
 
