@@ -26,6 +26,7 @@ pub(crate) mod file_locks;
 pub mod folder_lock;
 pub(crate) mod recovery;
 pub(crate) mod seal;
+pub(crate) mod sealed_folder;
 pub mod vault;
 
 pub mod mailbox;

@@ -5,27 +5,23 @@
 //! user's seal. A yes is for one edit: it is removed before the edit begins, so that after a failed commit a person is
 //! asked again. A no stands until it expires or the person decides otherwise.
 
-use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use super::{AwaitingApproval, PlanDigest};
 use crate::disk::folder_as_file;
-use crate::files::seal::{Seal, make_private};
-use crate::files::vault::is_ours;
+use crate::files::seal::Seal;
+use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
 
 /// The name of the folder in the state folder.
 const FOLDER: &str = "approvals";
 /// The file name suffix of a decision.
 const WORD: &str = ".word";
-/// The file name suffix of a file being written.
-const WRITING: &str = ".new";
 /// The number of digits of an id: few enough to type, because the whole digest is compared anyway.
 const ID_DIGITS: usize = 12;
 
@@ -52,8 +48,7 @@ const LIMITS: Limits = Limits {
 /// The plans that wait for this user's decision.
 #[derive(Debug)]
 pub struct Approvals {
-    state: PathBuf,
-    seal: Arc<Seal>,
+    folder: SealedFolder,
     limits: Limits,
 }
 
@@ -117,20 +112,17 @@ struct Said {
 impl Approvals {
     /// Opens the waiting plans of this user; `None` without a key, because then no other process can have stored any.
     pub fn of_user(state: &Path) -> io::Result<Option<Self>> {
-        match Seal::kept_in(state) {
-            Ok(seal) => Ok(Some(Self::new(state.to_owned(), Arc::new(seal)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let folder = SealedFolder::of_user(state, FOLDER)?;
+        Ok(folder.map(|folder| Self { folder, limits: LIMITS }))
     }
 
     pub(crate) fn new(state: PathBuf, seal: Arc<Seal>) -> Self {
-        Self { state, seal, limits: LIMITS }
+        Self { folder: SealedFolder::new(state, FOLDER, seal), limits: LIMITS }
     }
 
     /// Returns all waiting plans, oldest first.
     pub fn all(&self) -> io::Result<Vec<Waiting>> {
-        let Some(dir) = self.opened()? else { return Ok(Vec::new()) };
+        let Some(dir) = self.folder.opened()? else { return Ok(Vec::new()) };
         let mut all: Vec<Waiting> =
             names(&dir)?.iter().filter_map(|name| self.read_waiting(&dir, name)).collect();
         all.sort_by_key(|waiting| waiting.time);
@@ -140,7 +132,7 @@ impl Approvals {
     /// Returns the plan that waits under this id.
     pub fn find(&self, id: &str) -> io::Result<Option<Waiting>> {
         let is_id = id.len() == ID_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let dir = if is_id { self.opened()? } else { None };
+        let dir = if is_id { self.folder.opened()? } else { None };
         Ok(dir.and_then(|dir| self.read_waiting(&dir, &id.to_ascii_lowercase())))
     }
 
@@ -175,16 +167,16 @@ impl Approvals {
             diff,
             word: None,
         };
-        let kept = self.made().and_then(|dir| {
+        let kept = self.folder.made().and_then(|dir| {
             self.make_room(&dir, &id)?;
-            self.write(&dir, &id, &self.seal.sealed("waiting", &waiting)?)
+            self.folder.write(&dir, &id, "waiting", &waiting)
         });
         kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
     }
 
     /// Takes the decision on this plan. That uses up a yes: the caller may commit, once.
     pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<PersonsDecision>> {
-        let Some(dir) = self.opened()? else { return Ok(None) };
+        let Some(dir) = self.folder.opened()? else { return Ok(None) };
         let id = self.id_of(plan);
         let word = self.read_word(&dir, &id).filter(|said| said.digest == plan.hex()).map(|said| said.word);
         if word != Some(PersonsDecision::Yes) {
@@ -203,7 +195,7 @@ impl Approvals {
 
     /// Removes this plan, which needs no decision any more.
     pub(crate) fn forget(&self, plan: &PlanDigest) {
-        if let Ok(Some(dir)) = self.opened() {
+        if let Ok(Some(dir)) = self.folder.opened() {
             let id = self.id_of(plan);
             let _ = dir.remove_file(&id);
             let _ = dir.remove_file(format!("{id}{WORD}"));
@@ -212,7 +204,7 @@ impl Approvals {
 
     /// Returns the id of a plan: always the same for the same plan, and of use to this user alone.
     fn id_of(&self, plan: &PlanDigest) -> String {
-        self.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
+        self.folder.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
     }
 
     fn say(&self, waiting: &Waiting, word: PersonsDecision) -> io::Result<()> {
@@ -221,14 +213,13 @@ impl Approvals {
             return Err(io::Error::other("this edit was made or decided on elsewhere since it was shown"));
         }
         let said = Said { digest: waiting.digest.clone(), time: now(), word };
-        let dir = self.made()?;
-        self.write(&dir, &format!("{}{WORD}", waiting.id), &self.seal.sealed("word", &said)?)
+        let dir = self.folder.made()?;
+        self.folder.write(&dir, &format!("{}{WORD}", waiting.id), "word", &said)
     }
 
     fn read_waiting(&self, dir: &Dir, name: &str) -> Option<Waiting> {
-        let sealed = self.read(dir, name)?;
-        let waiting: Waiting = self.seal.unsealed("waiting", &sealed)?;
-        if waiting.id != name || !self.is_fresh(waiting.time) {
+        let waiting: Waiting = self.folder.read(dir, name, "waiting")?;
+        if waiting.id != name || !is_fresh(waiting.time, self.limits.age) {
             return None;
         }
         let said = self.read_word(dir, name).filter(|said| said.digest == waiting.digest);
@@ -236,18 +227,8 @@ impl Approvals {
     }
 
     fn read_word(&self, dir: &Dir, id: &str) -> Option<Said> {
-        let sealed = self.read(dir, &format!("{id}{WORD}"))?;
-        self.seal.unsealed::<Said>("word", &sealed).filter(|said| self.is_fresh(said.time))
-    }
-
-    fn read(&self, dir: &Dir, name: &str) -> Option<Vec<u8>> {
-        let is_file = dir.symlink_metadata(name).is_ok_and(|found| found.is_file());
-        if is_file { dir.read(name).ok() } else { None }
-    }
-
-    /// Returns whether a time is within the limit. After the clock is set back, it is for at most twice as long.
-    fn is_fresh(&self, time: u64) -> bool {
-        now().abs_diff(time) < self.limits.age.as_millis() as u64
+        let said: Option<Said> = self.folder.read(dir, &format!("{id}{WORD}"), "word");
+        said.filter(|said| is_fresh(said.time, self.limits.age))
     }
 
     /// Removes expired plans, and the oldest ones if there are too many, to make room for this one.
@@ -258,90 +239,26 @@ impl Approvals {
                 Some(of) => self.read_word(dir, of).is_some(),
                 None => match self.read_waiting(dir, &name) {
                     Some(read) => {
-                        let bytes = dir.symlink_metadata(&name).map_or(0, |found| found.len());
-                        waiting.push((read.time, name.clone(), bytes));
+                        waiting.push((read.time, name.clone()));
                         true
                     }
-                    // Another process may be writing it right now.
-                    None => name.ends_with(WRITING) && !self.is_left_over(dir, &name),
+                    None => is_being_written(dir, &name, self.limits.age),
                 },
             };
             if !counts {
                 let _ = dir.remove_file(&name);
             }
         }
-        waiting.retain(|(_, name, _)| name != id);
-        waiting.sort();
-        let mut bytes = 0;
-        for (younger, (_, name, size)) in waiting.iter().rev().enumerate() {
-            bytes += size;
-            if younger + 1 >= self.limits.count || bytes > self.limits.bytes {
-                let _ = dir.remove_file(name);
-            }
-        }
+        waiting.retain(|(_, name)| name != id);
+        SealedFolder::remove_oldest(dir, waiting, self.limits.count, self.limits.bytes);
         Ok(())
     }
-
-    /// Returns whether an unfinished file was abandoned.
-    fn is_left_over(&self, dir: &Dir, name: &str) -> bool {
-        let written = dir.symlink_metadata(name).and_then(|found| found.modified());
-        let age = written.ok().and_then(|written| written.into_std().elapsed().ok());
-        age.is_none_or(|age| age > self.limits.age)
-    }
-
-    /// Replaces a file atomically.
-    fn write(&self, dir: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let new = format!("{name}.{:016x}{WRITING}", u64::from_ne_bytes(random));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = dir.open_with(&new, &options)?;
-        let written = file.write_all(content).and_then(|()| file.sync_all());
-        let placed = written.and_then(|()| dir.rename(&new, dir, name));
-        if placed.is_err() {
-            let _ = dir.remove_file(&new);
-        }
-        placed.and_then(|()| folder_as_file(dir)?.sync_all())
-    }
-
-    /// Opens the folder, and creates it if it is missing.
-    fn made(&self) -> io::Result<Dir> {
-        // Other processes need the key to verify the seal.
-        self.seal.keep(&self.state);
-        make_private(&self.state.join(FOLDER))?;
-        self.opened()?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-    }
-
-    /// Opens the folder, if there is one.
-    fn opened(&self) -> io::Result<Option<Dir>> {
-        let path = self.state.join(FOLDER);
-        match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            found => found?,
-        };
-        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
-        if is_ours(&dir) {
-            Ok(Some(dir))
-        } else {
-            Err(io::Error::other(format!("{} is not for this user alone", path.display())))
-        }
-    }
-}
-
-fn names(dir: &Dir) -> io::Result<Vec<String>> {
-    let names = dir.entries()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.collect())
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::files::history::Origin;
     use crate::files::report::Report;
