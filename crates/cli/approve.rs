@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
         anyhow!("nothing waits under the id {id} (an edit waits for a day); `emend approve` lists what does")
     })?;
     if arguments.deny {
-        approvals.deny(&waiting).context("your answer could not be written down")?;
+        approvals.deny(&waiting, "").context("your answer could not be written down")?;
         output.show("Denied. Nothing was changed.\n")?;
         return Ok(Exit::Done);
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
             ))?;
         }
         Some(false) => {
-            approvals.deny(&waiting).context("your answer could not be written down")?;
+            approvals.deny(&waiting, "").context("your answer could not be written down")?;
             output.show("Denied. Nothing was changed.\n")?;
         }
         None => output.show("Left undecided. Nothing was changed.\n")?,
@@ -132,7 +132,7 @@ fn walk(approvals: &Approvals, waiting: &[&Waiting], output: Output) -> anyhow::
                     decided[0] += 1;
                 }
                 Some("n" | "no") => {
-                    approvals.deny(waiting).context("your answer could not be written down")?;
+                    approvals.deny(waiting, "").context("your answer could not be written down")?;
                     decided[1] += 1;
                 }
                 Some("" | "s") => {}

@@ -170,7 +170,11 @@ impl Emend {
                 Step::Deny(Some(held)) => return self.leave_denied(held).await.into(),
                 // A decision that comes with a new call precedes its plan, so there is none that could wait.
                 Step::Deny(None) => {
-                    return Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command: None })]).into();
+                    return Answer::refusal(&[Problem::new(Kind::ApprovalDenied {
+                        command: None,
+                        comment: String::new(),
+                    })])
+                    .into();
                 }
             };
         }
@@ -199,7 +203,7 @@ impl Emend {
                 .as_ref()
                 .map(|workspace| workspace.wait_for_a_person(&held, notes(held.report())));
             let command = waits.unwrap_or_default().iter().find_map(command);
-            Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command })])
+            Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command, comment: String::new() })])
         });
         job.await.unwrap_or_else(|_| internal_error())
     }

@@ -269,7 +269,12 @@ fn make_once_approved(
                 approvals.after_answer(held, decision)
             }
             Step::LeaveWaiting(held) => return Err(workspace.wait_for_a_person(&held, notes(held.report()))),
-            Step::Deny(_) => return Err(vec![Problem::new(Kind::ApprovalDenied { command: None })]),
+            Step::Deny(_) => {
+                return Err(vec![Problem::new(Kind::ApprovalDenied {
+                    command: None,
+                    comment: String::new(),
+                })]);
+            }
         };
     }
 }

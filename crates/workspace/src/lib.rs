@@ -43,6 +43,7 @@ pub use edits::placeholders;
 pub use edits::preview::Preview;
 pub use edits::readings::{self, Readings};
 pub use edits::request::Request;
+pub use edits::reviewable;
 pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
 pub use emend_threads::Mutex;

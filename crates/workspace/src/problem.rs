@@ -235,6 +235,8 @@ pub enum Kind {
     ApprovalDenied {
         /// The command that approves it anyway, where perhaps nobody was asked.
         command: Option<String>,
+        /// What the person says to the model; may be empty.
+        comment: String,
     },
     InvalidPolicy {
         reason: String,

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use self::files::Files;
 use self::past_edits::PastEdits;
 use crate::disk::Disk;
-use crate::edits::approval::{self, AwaitingApproval, NotCommitted};
+use crate::edits::approval::{self, Approvals, AwaitingApproval, NotCommitted};
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::event_log::EventLog;
@@ -25,6 +25,7 @@ use crate::edits::hooks::Hooks;
 use crate::edits::preview::Preview;
 use crate::edits::repeats::check_not_repeated;
 use crate::edits::request::Request;
+use crate::edits::reviewable::Reviewables;
 use crate::edits::running_commits::RunningCommits;
 use crate::edits::stages::kept_preview::KeptPreview;
 use crate::edits::stages::plan_request::{RequestSource, plan_request, root_of};
@@ -268,6 +269,18 @@ impl Workspace {
     #[must_use]
     pub fn wait_for_a_person(&self, held: &AwaitingApproval, notes: Vec<String>) -> Vec<Problem> {
         approval::leave_waiting(held, notes, self.vaults.approvals(), &self.approve)
+    }
+
+    /// Returns the store of previews that a person may look at from another process; `None` without a state folder.
+    #[must_use]
+    pub fn reviewables(&self) -> Option<Reviewables> {
+        self.vaults.reviewables()
+    }
+
+    /// Returns what waits for a person's decision, of all processes; `None` without a state folder.
+    #[must_use]
+    pub fn approvals(&self) -> Option<Approvals> {
+        self.vaults.approvals().ok()
     }
 
     /// Returns what recovery found at the start, for the log.

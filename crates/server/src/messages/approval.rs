@@ -43,13 +43,19 @@ pub(super) fn write_needed(
     }
 }
 
-/// Writes the message about an edit that was denied, and that `command` can still allow.
+/// Writes the message about an edit that was denied, with the person's comment, and that `command` can still allow.
 pub(super) fn write_denied(
     message: &Message<'_>,
     command: Option<&str>,
+    comment: &str,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     match (message.audience, command) {
+        (Audience::Model, None) if !comment.is_empty() => write!(
+            f,
+            "The person who was asked declined this edit and says: {comment}\nNothing was changed. Do as they say instead of \
+             sending it again."
+        ),
         (Audience::Model, None) => f.write_str(
             "The person who was asked declined this edit. Nothing was changed. Do not send it again; ask them what they \
              want instead.",

@@ -86,7 +86,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             "Here nothing is changed (mode {mode}). Tell the person what you would change."
         ),
         Kind::ApprovalNeeded { rule, release } => approval::write_needed(message, rule, release, f),
-        Kind::ApprovalDenied { command } => approval::write_denied(message, command.as_deref(), f),
+        Kind::ApprovalDenied { command, comment } => approval::write_denied(message, command.as_deref(), comment, f),
         Kind::InvalidPolicy { reason } => write!(
             f,
             "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."

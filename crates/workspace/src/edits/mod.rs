@@ -16,6 +16,7 @@ pub(crate) mod guard;
 pub mod hooks;
 pub mod placeholders;
 pub(crate) mod preview;
+pub mod reviewable;
 
 pub(crate) mod committed_edit;
 pub mod event_log;

@@ -13,6 +13,7 @@ use crate::disk::Disk;
 use crate::disk::fault::io_problem;
 use crate::edits::approval::Approvals;
 use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::reviewable::Reviewables;
 use crate::files::call::CallIdentity;
 use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
@@ -194,6 +195,12 @@ impl VaultAccess {
             Some(state) if seal.is_kept() => Ok(Approvals::new(state.clone(), Arc::clone(seal))),
             _ => Err("there is no state folder in which it could wait for one".into()),
         }
+    }
+
+    /// Opens the store of previews that a person may look at from another process, if there can be one.
+    pub(crate) fn reviewables(&self) -> Option<Reviewables> {
+        let seal = self.seal().ok().filter(|seal| seal.is_kept())?;
+        Some(Reviewables::new(self.state.clone()?, Arc::clone(seal)))
     }
 
     /// Recovers every root at the start. Returns those in which another process has edited all the while.

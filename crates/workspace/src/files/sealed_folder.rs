@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, File, OpenOptions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -82,7 +82,28 @@ impl SealedFolder {
         purpose: &str,
         value: &impl Serialize,
     ) -> io::Result<()> {
-        let content = self.seal.sealed(purpose, value)?;
+        self.replace(dir, name, &self.seal.sealed(purpose, value)?, File::sync_all)?;
+        folder_as_file(dir)?.sync_all()
+    }
+
+    /// Does the same without waiting for the disk.
+    pub(crate) fn place(
+        &self,
+        dir: &Dir,
+        name: &str,
+        purpose: &str,
+        value: &impl Serialize,
+    ) -> io::Result<()> {
+        self.replace(dir, name, &self.seal.sealed(purpose, value)?, |_| Ok(()))
+    }
+
+    fn replace(
+        &self,
+        dir: &Dir,
+        name: &str,
+        content: &[u8],
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
         let new = format!("{name}.{:016x}{WRITING}", u64::from_ne_bytes(random));
@@ -91,12 +112,12 @@ impl SealedFolder {
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = dir.open_with(&new, &options)?;
-        let written = file.write_all(&content).and_then(|()| file.sync_all());
+        let written = file.write_all(content).and_then(|()| sync(&file));
         let placed = written.and_then(|()| dir.rename(&new, dir, name));
         if placed.is_err() {
             let _ = dir.remove_file(&new);
         }
-        placed.and_then(|()| folder_as_file(dir)?.sync_all())
+        placed
     }
 
     /// Removes the oldest of these files, each with its time and name, beyond so many of them and so many bytes, counting one

@@ -36,8 +36,10 @@ pub(crate) fn permit(
     let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
     match word {
         // A denial at a terminal overrides an approval elsewhere.
-        Some(PersonsDecision::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
-        Some(PersonsDecision::Yes) => Ok(()),
+        Some((PersonsDecision::No, comment)) => {
+            Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into())
+        }
+        Some((PersonsDecision::Yes, _)) => Ok(()),
         None if is_allowed => {
             if let Some(approvals) = approvals {
                 approvals.forget(&held.digest);

@@ -107,6 +107,9 @@ struct Said {
     digest: String,
     time: u64,
     word: PersonsDecision,
+    /// What the person says to the model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    comment: String,
 }
 
 impl Approvals {
@@ -139,12 +142,12 @@ impl Approvals {
     /// Permits exactly this edit, once. Only a person who has seen all of it may decide this. It fails, as a denial does, if
     /// the edit was made or decided on since.
     pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
-        self.say(waiting, PersonsDecision::Yes)
+        self.say(waiting, PersonsDecision::Yes, "")
     }
 
-    /// Forbids exactly this edit.
-    pub fn deny(&self, waiting: &Waiting) -> io::Result<()> {
-        self.say(waiting, PersonsDecision::No)
+    /// Forbids exactly this edit, with a comment for the model, which may be empty.
+    pub fn deny(&self, waiting: &Waiting, comment: &str) -> io::Result<()> {
+        self.say(waiting, PersonsDecision::No, comment)
     }
 
     /// Stores a held plan with the notes on it. Returns its id, or why a person cannot be waited for.
@@ -174,12 +177,13 @@ impl Approvals {
         kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
     }
 
-    /// Takes the decision on this plan. That uses up a yes: the caller may commit, once.
-    pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<PersonsDecision>> {
+    /// Takes the decision on this plan, with the comment. That uses up a yes: the caller may commit, once.
+    pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<(PersonsDecision, String)>> {
         let Some(dir) = self.folder.opened()? else { return Ok(None) };
         let id = self.id_of(plan);
-        let word = self.read_word(&dir, &id).filter(|said| said.digest == plan.hex()).map(|said| said.word);
-        if word != Some(PersonsDecision::Yes) {
+        let said = self.read_word(&dir, &id).filter(|said| said.digest == plan.hex());
+        let word = said.map(|said| (said.word, said.comment));
+        if !matches!(word, Some((PersonsDecision::Yes, _))) {
             return Ok(word);
         }
         match dir.remove_file(format!("{id}{WORD}")) {
@@ -207,12 +211,13 @@ impl Approvals {
         self.folder.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
     }
 
-    fn say(&self, waiting: &Waiting, word: PersonsDecision) -> io::Result<()> {
+    fn say(&self, waiting: &Waiting, word: PersonsDecision, comment: &str) -> io::Result<()> {
         let waits = self.find(&waiting.id)?;
         if !waits.is_some_and(|waits| waits.digest == waiting.digest && waits.word == waiting.word) {
             return Err(io::Error::other("this edit was made or decided on elsewhere since it was shown"));
         }
-        let said = Said { digest: waiting.digest.clone(), time: now(), word };
+        let comment = comment.trim().to_owned();
+        let said = Said { digest: waiting.digest.clone(), time: now(), word, comment };
         let dir = self.folder.made()?;
         self.folder.write(&dir, &format!("{}{WORD}", waiting.id), "word", &said)
     }
@@ -285,6 +290,10 @@ mod tests {
         }
     }
 
+    fn yes() -> Option<(PersonsDecision, String)> {
+        Some((PersonsDecision::Yes, String::new()))
+    }
+
     /// Returns the plans of a new user, and their state folder.
     fn user() -> (tempfile::TempDir, Approvals) {
         let folder = tempfile::tempdir().unwrap();
@@ -313,7 +322,7 @@ mod tests {
         let person = Approvals::of_user(folder.path()).unwrap().unwrap();
         person.allow(&person.find(&id).unwrap().unwrap()).unwrap();
         assert_eq!(approvals.take(&plan("2")).unwrap(), None);
-        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         assert_eq!(names_in(&folder), [other]);
     }
@@ -325,8 +334,8 @@ mod tests {
         let shown = approvals.find(&id).unwrap().unwrap();
         approvals.allow(&shown).unwrap();
         // Somebody else's answer came first.
-        assert!(approvals.deny(&shown).is_err() && approvals.allow(&shown).is_err());
-        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
+        assert!(approvals.deny(&shown, "").is_err() && approvals.allow(&shown).is_err());
+        assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
         // The edit was made: nothing waits any more that could be allowed a second time.
         assert!(approvals.allow(&shown).is_err());
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
@@ -338,14 +347,17 @@ mod tests {
         let (_folder, approvals) = user();
         let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         let waiting = || approvals.find(&id).unwrap().unwrap();
-        approvals.deny(&waiting()).unwrap();
+        approvals.deny(&waiting(), " Not like this.\n").unwrap();
         assert_eq!(waiting().word, Some(PersonsDecision::No));
         for _ in 0..2 {
-            assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::No));
+            assert_eq!(
+                approvals.take(&plan("1")).unwrap(),
+                Some((PersonsDecision::No, "Not like this.".into()))
+            );
         }
         approvals.allow(&waiting()).unwrap();
         assert_eq!(waiting().word, Some(PersonsDecision::Yes));
-        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
     }
 
     #[test]
@@ -389,7 +401,7 @@ mod tests {
         let (folder, mut approvals) = user();
         for (digit, word) in [("1", PersonsDecision::Yes), ("2", PersonsDecision::No)] {
             let id = approvals.keep(&held(plan(digit)), Vec::new()).unwrap();
-            approvals.say(&approvals.find(&id).unwrap().unwrap(), word).unwrap();
+            approvals.say(&approvals.find(&id).unwrap().unwrap(), word, "").unwrap();
         }
         approvals.limits.age = Duration::ZERO;
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);

@@ -1,0 +1,261 @@
+//! Previews that a person may look at from another process: the page on loopback and the one in a terminal.
+//!
+//! What is left in the folder `previews` of the state folder is no plan but the call that asked for one, with the versions of
+//! the files that it found. The process in which the person looks plans it anew for just these versions, so what they see is
+//! what they apply, and a file that has changed since is noticed as everywhere. `HANDLE` is the call, `HANDLE.word` what the
+//! person has done with it, which the process that made the preview tells its client. Both count only with the user's seal.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_std::fs::Dir;
+use serde::{Deserialize, Serialize};
+
+use crate::files::seal::Seal;
+use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
+
+/// The name of the folder in the state folder.
+const FOLDER: &str = "previews";
+/// The file name suffix of what a person has done.
+const WORD: &str = ".word";
+/// The time for which a call is kept.
+const AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// The number of calls that are kept.
+const COUNT: usize = 100;
+/// Their total size in bytes.
+const BYTES: u64 = 64 * 1024 * 1024;
+/// The largest arguments of a call that is kept, in bytes.
+const LARGEST: usize = 4 * 1024 * 1024;
+
+/// A call that asked for a preview.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reviewable {
+    /// The handle of the preview.
+    pub handle: String,
+    /// When it was made, in milliseconds since 1970.
+    time: u64,
+    /// The client that asked for it.
+    pub client: String,
+    /// The name of the tool that makes the edit.
+    pub tool: String,
+    /// Its arguments, a JSON object.
+    pub arguments: String,
+    /// The folder of the files.
+    pub root: PathBuf,
+    /// The versions of the files that were there, by their names.
+    pub versions: BTreeMap<String, String>,
+    /// One line for each file with what would happen to it.
+    pub files: Vec<String>,
+    /// What a person has done with it.
+    #[serde(skip)]
+    pub word: Option<PreviewWord>,
+}
+
+/// What a person has done with a preview.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreviewWord {
+    /// The edit that they made of it; none if they declined it.
+    pub edit: Option<String>,
+    /// The hunks that they applied, if not all.
+    pub hunks: Option<Vec<usize>>,
+    /// What they said of it.
+    pub said: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Said {
+    handle: String,
+    time: u64,
+    word: PreviewWord,
+}
+
+impl Reviewable {
+    /// Creates the record of a call that was made just now.
+    #[must_use]
+    pub fn new(handle: &str, client: &str, tool: &str, arguments: String, root: &Path) -> Self {
+        Self {
+            handle: handle.to_owned(),
+            time: now(),
+            client: client.to_owned(),
+            tool: tool.to_owned(),
+            arguments,
+            root: root.to_owned(),
+            versions: BTreeMap::new(),
+            files: Vec::new(),
+            word: None,
+        }
+    }
+
+    /// Returns when the preview was made.
+    #[must_use]
+    pub fn time(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.time)
+    }
+}
+
+/// The calls that asked for previews, of all processes of this user.
+#[derive(Debug)]
+pub struct Reviewables {
+    folder: SealedFolder,
+}
+
+impl Reviewables {
+    pub(crate) fn new(state: PathBuf, seal: Arc<Seal>) -> Self {
+        Self { folder: SealedFolder::new(state, FOLDER, seal) }
+    }
+
+    /// Keeps a call, unless it is too large.
+    pub fn keep(&self, call: &Reviewable) -> io::Result<()> {
+        if call.arguments.len() > LARGEST || !is_name(&call.handle) {
+            return Ok(());
+        }
+        let dir = self.folder.made()?;
+        self.make_room(&dir)?;
+        // Nobody has been told to rely on it: after a power cut there is no preview, either.
+        self.folder.place(&dir, &call.handle, "preview", call)
+    }
+
+    /// Returns all of them, the newest first.
+    pub fn all(&self) -> io::Result<Vec<Reviewable>> {
+        let Some(dir) = self.folder.opened()? else { return Ok(Vec::new()) };
+        let mut all: Vec<Reviewable> = names(&dir)?.iter().filter_map(|name| self.read(&dir, name)).collect();
+        all.sort_by_key(|call| std::cmp::Reverse(call.time));
+        Ok(all)
+    }
+
+    /// Returns the call whose preview has this handle.
+    #[must_use]
+    pub fn find(&self, handle: &str) -> Option<Reviewable> {
+        let dir = if is_name(handle) { self.folder.opened().ok()? } else { None };
+        self.read(&dir?, handle)
+    }
+
+    /// Returns what a person has done with this preview.
+    #[must_use]
+    pub fn word(&self, handle: &str) -> Option<PreviewWord> {
+        let dir = if is_name(handle) { self.folder.opened().ok()? } else { None };
+        self.read_word(&dir?, handle)
+    }
+
+    /// Records what a person has done with it.
+    pub fn say(&self, handle: &str, word: PreviewWord) -> io::Result<()> {
+        if !is_name(handle) {
+            return Err(io::Error::from(io::ErrorKind::NotFound));
+        }
+        let said = Said { handle: handle.to_owned(), time: now(), word };
+        self.folder.write(&self.folder.made()?, &format!("{handle}{WORD}"), "preview word", &said)
+    }
+
+    fn read(&self, dir: &Dir, name: &str) -> Option<Reviewable> {
+        let call: Reviewable = self.folder.read(dir, name, "preview")?;
+        if call.handle != name || !is_fresh(call.time, AGE) {
+            return None;
+        }
+        Some(Reviewable { word: self.read_word(dir, name), ..call })
+    }
+
+    fn read_word(&self, dir: &Dir, handle: &str) -> Option<PreviewWord> {
+        let said: Said = self.folder.read(dir, &format!("{handle}{WORD}"), "preview word")?;
+        (said.handle == handle && is_fresh(said.time, AGE)).then_some(said.word)
+    }
+
+    /// Removes what is too old, and the oldest where there is too much.
+    fn make_room(&self, dir: &Dir) -> io::Result<()> {
+        let all = names(dir)?;
+        let mut kept = Vec::new();
+        for name in &all {
+            let is_kept = match name.strip_suffix(WORD) {
+                Some(handle) => all.iter().any(|name| name == handle),
+                None => match self.read(dir, name) {
+                    Some(call) => {
+                        kept.push((call.time, name.clone()));
+                        true
+                    }
+                    None => is_being_written(dir, name, AGE),
+                },
+            };
+            if !is_kept {
+                let _ = dir.remove_file(name);
+            }
+        }
+        SealedFolder::remove_oldest(dir, kept, COUNT, BYTES);
+        Ok(())
+    }
+}
+
+/// Returns whether this is a handle, and so the name of a file of the folder.
+fn is_name(handle: &str) -> bool {
+    let digits = handle.strip_prefix("preview-").unwrap_or_default();
+    digits.len() == 32 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handle(digit: &str) -> String {
+        format!("preview-{}", digit.repeat(32))
+    }
+
+    fn call(digit: &str) -> Reviewable {
+        Reviewable::new(&handle(digit), "client", "write_file", "{}".into(), Path::new("/root"))
+    }
+
+    fn user() -> (tempfile::TempDir, Reviewables) {
+        let folder = tempfile::tempdir().unwrap();
+        let seal = Arc::new(Seal::of_user(Some(folder.path())).unwrap());
+        let calls = Reviewables::new(folder.path().to_owned(), seal);
+        (folder, calls)
+    }
+
+    #[test]
+    fn another_process_finds_the_call_and_leaves_its_word() {
+        let (_folder, calls) = user();
+        calls.keep(&call("1")).unwrap();
+        calls.keep(&call("2")).unwrap();
+        assert_eq!(calls.all().unwrap().len(), 2);
+        assert_eq!(calls.word(&handle("1")), None);
+        let word = PreviewWord { edit: Some("abc".into()), hunks: Some(vec![1]), said: Vec::new() };
+        calls.say(&handle("1"), word.clone()).unwrap();
+        assert_eq!(calls.word(&handle("1")), Some(word.clone()));
+        assert_eq!(calls.find(&handle("1")).unwrap().word, Some(word));
+        assert_eq!(calls.find(&handle("2")).unwrap().word, None);
+        for odd in ["", "../key", "preview-", &handle("g"), &handle("A")] {
+            assert!(calls.find(odd).is_none() && calls.word(odd).is_none(), "{odd}");
+            assert!(calls.say(odd, PreviewWord { edit: None, hunks: None, said: Vec::new() }).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_forged_or_stands_under_another_name_does_not_count() {
+        let (folder, calls) = user();
+        let at = |name: &str| folder.path().join(FOLDER).join(name);
+        calls.keep(&call("1")).unwrap();
+        let declined = PreviewWord { edit: None, hunks: None, said: Vec::new() };
+        calls.say(&handle("1"), declined).unwrap();
+        std::fs::copy(at(&handle("1")), at(&handle("2"))).unwrap();
+        std::fs::copy(at(&format!("{}{WORD}", handle("1"))), at(&format!("{}{WORD}", handle("2")))).unwrap();
+        assert!(calls.find(&handle("2")).is_none() && calls.word(&handle("2")).is_none());
+        let json = serde_json::to_string(&call("3")).unwrap();
+        let foreign = Seal::of_user(None).unwrap().sealed("preview", &call("3")).unwrap();
+        for forged in [json.into_bytes(), foreign] {
+            std::fs::write(at(&handle("3")), forged).unwrap();
+            assert!(calls.find(&handle("3")).is_none());
+        }
+        assert_eq!(calls.all().unwrap().len(), 1);
+        // What is no call goes when the next one comes.
+        calls.keep(&call("4")).unwrap();
+        assert!(!at(&handle("3")).exists() && at(&handle("1")).exists());
+    }
+
+    #[test]
+    fn a_call_that_is_too_large_is_not_kept() {
+        let (folder, calls) = user();
+        calls.keep(&Reviewable { arguments: " ".repeat(LARGEST + 1), ..call("1") }).unwrap();
+        assert!(!folder.path().join(FOLDER).exists());
+    }
+}
