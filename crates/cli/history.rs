@@ -143,7 +143,8 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     if edits(&workspace, path, 1)?.is_empty() {
         check_path(&workspace, path)?;
     }
-    let (diff, unknown) = workspace.past_edits().net(path, &session)?;
+    let (changed, unknown) = workspace.past_edits().net(path, &session)?;
+    let diff: String = changed.iter().map(|file| file.diff.text()).collect();
     if output.json {
         output.document(&json!({"session": session, "diff": diff, "unknown": unknown}))?;
         return Ok(Exit::Done);

@@ -13,7 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use emend_workspace::Settings;
-use emend_workspace::policy::{Flag, Folders, Setting};
+use emend_workspace::policy::{Clients, Flag, Folders, Setting};
 
 /// Each flag is the setting of the same name in the file, of which it loosens nothing.
 #[derive(Args)]
@@ -203,6 +203,10 @@ impl Flags {
         let said = read(named)?.with_context(|| format!("there is no configuration file {source}"))?;
         // The flag may name the user's own file.
         let is_own = usual.map(without_links) == Some(without_links(named));
+        ensure!(
+            is_own || said.approve_in_app == Clients::default(),
+            "{source}: approve_in_app cannot be taken: only ~/.config/emend/config.toml says where edits are approved, {WHY}"
+        );
         let mut files: Vec<_> = own.filter(|_| !is_own).into_iter().collect();
         if let Some((own, _)) = files.first() {
             check_takes_nothing_back(&source, &said, own)?;

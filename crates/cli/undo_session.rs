@@ -46,7 +46,8 @@ pub(crate) fn undo_session(
         )));
     }
     let ids: Vec<&str> = open.iter().map(|edit| edit.id.as_str()).collect();
-    let (diff, unknown) = workspace.past_edits().net(None, &session)?;
+    let (changed, unknown) = workspace.past_edits().net(None, &session)?;
+    let diff: String = changed.iter().map(|file| file.diff.text()).collect();
     let asks = asking.asks(output);
     if asking.dry_run && output.json {
         output.document(&json!({"session": session, "edits": ids, "diff": diff, "unknown": unknown}))?;

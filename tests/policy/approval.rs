@@ -287,7 +287,7 @@ fn a_yes_is_used_up_by_a_commit_that_fails_and_is_good_for_no_other_plan() {
         workspace.edit(&request, &EditContext { approval, ..EditContext::patient(&readings, &origin) })
     };
     let Err(NotCommitted::AwaitingApproval(held)) = edit("new", None) else { panic!("it needs approval") };
-    assert_eq!(workspace.wait_for_a_person(&held, Vec::new())[0].code(), Code::ApprovalNeeded);
+    assert_eq!(workspace.wait_for_a_person(&held, Vec::new()).problems[0].code(), Code::ApprovalNeeded);
     say(&folder, "y");
     disk.fail_from_placing(1);
     let Err(NotCommitted::Problems(problems)) = edit("new", None) else { panic!("the disk failed") };

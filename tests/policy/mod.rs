@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod after_hooks;
+mod app_approval;
 mod apply_model;
 pub(crate) mod approval;
 mod configuration;

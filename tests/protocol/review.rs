@@ -46,8 +46,10 @@ fn a_client_that_shows_apps_sees_the_page_and_every_other_list_has_no_byte_more(
     for mut client in clients(&folder, &apps()) {
         let mut listed = client.request("tools/list", json!({})).unwrap();
         let tools = listed["tools"].as_array_mut().unwrap();
-        let last = tools.pop().unwrap();
-        assert_eq!((&last["name"], &last["_meta"]["ui"]["visibility"]), (&json!("review"), &json!(["app"])));
+        for name in ["decide", "review"] {
+            let last = tools.pop().unwrap();
+            assert_eq!((&last["name"], &last["_meta"]["ui"]["visibility"]), (&json!(name), &json!(["app"])));
+        }
         for tool in &mut *tools {
             let reads = tool.get("outputSchema").is_none();
             let meta = tool.as_object_mut().unwrap().remove("_meta");
@@ -149,7 +151,7 @@ fn what_is_not_there_is_refused() {
     for (arguments, code) in [
         (json!({"preview": "preview-00"}), "[unknown-preview]"),
         (json!({"edit": "nothing"}), "[unknown-edit]"),
-        (json!({}), "[invalid-argument]"),
+        (json!({"approval": "a1b2c3d4e5f6"}), "[invalid-argument]"),
         (json!({"preview": "a", "edit": "b"}), "[invalid-argument]"),
     ] {
         let answer = client.call("review", arguments);

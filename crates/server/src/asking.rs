@@ -121,12 +121,8 @@ impl Asking {
         is_modern: bool,
         context: &RequestContext<RoleServer>,
     ) -> Reply {
-        let takes_forms = context
-            .client_capabilities()
-            .and_then(|client| client.elicitation)
-            .is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
         let not_here = Reply::Decided(Decision::Undecided);
-        let Some(message) = question(held).filter(|_| takes_forms) else { return not_here };
+        let Some(message) = question(held).filter(|_| takes_forms(context)) else { return not_here };
         let form = ElicitationSchema::builder()
             .required_bool_property(APPROVE, |yes| {
                 yes.title("Approve").description("Yes: exactly this is written, once. No: nothing is.")
@@ -161,6 +157,12 @@ impl Asking {
         let requests = InputRequests::from([(APPROVE.to_owned(), request)]);
         Some(InputRequiredResult::new(Some(requests), Some(sealed)))
     }
+}
+
+/// Returns whether the client of a request can ask a person.
+pub(crate) fn takes_forms(context: &RequestContext<RoleServer>) -> bool {
+    let asks = context.client_capabilities().and_then(|client| client.elicitation);
+    asks.is_some_and(|asks| asks.form.is_some() || asks.url.is_none())
 }
 
 /// Sends the question as a request of ours, while the call waits.

@@ -10,6 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
+use emend_workspace::approval::LeftWaiting;
 use emend_workspace::problem::{Code, Kind, Problem, Release};
 use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
@@ -25,6 +26,7 @@ use crate::messages::notes;
 use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{self, Call, Effect, ToolSpec};
+use crate::{asking, review_page};
 
 /// The response to a call.
 enum Response {
@@ -40,11 +42,13 @@ struct Answered {
     pending_diagnostics: Option<PendingDiagnostics>,
     /// The notes about files that the client has read and others have changed.
     remarks: Vec<String>,
+    /// The id under which the edit waits for approval.
+    waits: Option<String>,
 }
 
 impl From<Answer> for Answered {
     fn from(answer: Answer) -> Self {
-        Self { answer, pending_diagnostics: None, remarks: Vec::new() }
+        Self { answer, pending_diagnostics: None, remarks: Vec::new(), waits: None }
     }
 }
 
@@ -83,9 +87,9 @@ impl Emend {
                 let running = &self.shared.running_calls;
                 Some(running.turn(self.session.owner(), tool.about.name, arguments, &context.ct).await)
             }
-            Effect::Reads | Effect::Shows => None,
+            Effect::Reads | Effect::Shows | Effect::Decides => None,
         };
-        let Answered { mut answer, pending_diagnostics, remarks } =
+        let Answered { mut answer, pending_diagnostics, remarks, waits } =
             match self.answer_once_approved(&understood, earlier, context).await {
                 Response::Answered(answered) => answered,
                 Response::Question(question) => return Ok(question.into()),
@@ -114,7 +118,14 @@ impl Emend {
         self.publish(tool, &mut answer, caller);
         let answers = self.shared.workspace.as_ref().map_or(Answers::Short, |workspace| workspace.answers());
         let manner = Manner { words: translated.words, arguments, names: &names };
-        Ok(answer.into_result(answers, &manner).into())
+        let mut result = answer.into_result(answers, &manner);
+        if let Some(id) = waits.filter(|_| review_page::is_shown_to(context)) {
+            // One question at a time: a client that can ask the person has been left to do so.
+            let has_secret = !asking::takes_forms(context)
+                && self.shared.workspace.as_ref().is_ok_and(|workspace| workspace.approves_in_app(&client));
+            result.meta = Some(self.shared.app_approval.meta(&id, has_secret));
+        }
+        Ok(result.into())
     }
 
     /// Counts the outcome of an edit tool and publishes it as an event. Waits for nobody.
@@ -123,7 +134,11 @@ impl Emend {
         if let Some(tally) = caller.tally() {
             tally.begin(&client);
         }
-        let Some(outcome) = answer.outcome().filter(|_| tool.about.effect != Effect::Reads) else { return };
+        let Some(outcome) =
+            answer.outcome().filter(|_| matches!(tool.about.effect, Effect::Shows | Effect::Edits))
+        else {
+            return;
+        };
         if outcome.is_repeated {
             return;
         }
@@ -165,7 +180,7 @@ impl Emend {
                         Reply::Later(question) => return Response::Question(question),
                     }
                 }
-                Step::LeaveWaiting(held) => return self.leave_waiting(held).await.into(),
+                Step::LeaveWaiting(held) => return Response::Answered(self.leave_waiting(held).await),
                 // The client may have declined by itself, so the person can still approve the edit.
                 Step::Deny(Some(held)) => return self.leave_denied(held).await.into(),
                 // A decision that comes with a new call precedes its plan, so there is none that could wait.
@@ -181,13 +196,16 @@ impl Emend {
     }
 
     /// Keeps the edit for a person who approves it with a command, and returns the refusal that says so.
-    async fn leave_waiting(&self, held: Box<AwaitingApproval>) -> Answer {
+    async fn leave_waiting(&self, held: Box<AwaitingApproval>) -> Answered {
         let shared = Arc::clone(&self.shared);
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
-            Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held, notes(held.report()))),
-            Err(problem) => Answer::refusal(std::slice::from_ref(problem)),
+            Ok(workspace) => {
+                let LeftWaiting { problems, id } = workspace.wait_for_a_person(&held, notes(held.report()));
+                Answered { waits: id, ..Answer::refusal(&problems).into() }
+            }
+            Err(problem) => Answer::refusal(std::slice::from_ref(problem)).into(),
         });
-        job.await.unwrap_or_else(|_| internal_error())
+        job.await.unwrap_or_else(|_| internal_error().into())
     }
 
     /// Keeps a declined edit for approval by a command, since the client may not have asked. Returns the refusal.
@@ -201,7 +219,7 @@ impl Emend {
             let waits = shared
                 .workspace
                 .as_ref()
-                .map(|workspace| workspace.wait_for_a_person(&held, notes(held.report())));
+                .map(|workspace| workspace.wait_for_a_person(&held, notes(held.report())).problems);
             let command = waits.unwrap_or_default().iter().find_map(command);
             Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command, comment: String::new() })])
         });
@@ -241,7 +259,7 @@ impl Emend {
                 Ok(slot) => Some(slot),
                 Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
             },
-            Effect::Reads | Effect::Shows => None,
+            Effect::Reads | Effect::Shows | Effect::Decides => None,
         };
         let effort = slot.as_ref().map_or(Effort::Patient, |slot| slot.effort);
         let (sender, receiver) = progress::channel();
@@ -310,6 +328,8 @@ impl Emend {
             previews: &self.shared.previews,
             effects: &self.shared.effects,
             apply_model: &self.shared.apply_model,
+            app_approval: &self.shared.app_approval,
+            door: self.shared.door,
             caller: Caller::new(&self.session, &call.client, call.is_lasting),
             key: call.key.as_deref(),
             counts_as_read: translated.counts_as_read,
@@ -332,7 +352,7 @@ impl Emend {
         // A cancelled call gets no response, so its notes are left for the next answer.
         let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
-        Ok(Answered { answer, pending_diagnostics, remarks })
+        Ok(Answered { answer, pending_diagnostics, remarks, waits: None })
     }
 }
 

@@ -19,9 +19,11 @@ use tokio_util::sync::CancellationToken;
 use emend_workspace::problem::Problem;
 use emend_workspace::{Contents, ListedTools, Mode, Workspace};
 
+use crate::app_approval::AppApproval;
 use crate::apply_model::ApplyModel;
 use crate::asking::Asking;
 use crate::dialects::{self, Dialect, Names};
+use crate::door::Door;
 use crate::edit_slots::EditSlots;
 use crate::effects::Effects;
 use crate::events::Events;
@@ -76,6 +78,8 @@ pub(crate) struct Shared {
     pub(crate) workspace: Result<Arc<Workspace>, Problem>,
     pub(crate) previews: Previews,
     pub(crate) asking: Asking,
+    pub(crate) app_approval: AppApproval,
+    pub(crate) door: Door,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) effects: Arc<Effects>,
     pub(crate) apply_model: ApplyModel,
@@ -133,6 +137,8 @@ impl Emend {
             workspace,
             previews,
             asking,
+            app_approval: AppApproval::default(),
+            door: Door::Client,
             subscriptions,
             effects,
             apply_model,
@@ -143,6 +149,14 @@ impl Emend {
             running_calls: RunningCalls::default(),
         });
         Self { shared, session }
+    }
+
+    /// Returns this server for a person, on a page of ours that no model reaches. Nothing may share it yet.
+    pub(crate) fn for_a_person(mut self) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.door = Door::Person;
+        }
+        self
     }
 
     /// Returns this server with a new session for a client that shows `token`.

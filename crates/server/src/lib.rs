@@ -35,7 +35,8 @@ pub mod arguments;
 pub mod schema;
 pub mod wire;
 
-pub mod apply_model;
+pub mod app_approval;
+mod apply_model;
 pub mod approval;
 mod asking;
 pub mod manner;
@@ -70,6 +71,7 @@ pub mod effects;
 pub mod handler;
 
 mod calls;
+mod door;
 mod edit_slots;
 
 mod dialects;

@@ -268,7 +268,9 @@ fn make_once_approved(
                 let decision = ask(&held);
                 approvals.after_answer(held, decision)
             }
-            Step::LeaveWaiting(held) => return Err(workspace.wait_for_a_person(&held, notes(held.report()))),
+            Step::LeaveWaiting(held) => {
+                return Err(workspace.wait_for_a_person(&held, notes(held.report())).problems);
+            }
             Step::Deny(_) => {
                 return Err(vec![Problem::new(Kind::ApprovalDenied {
                     command: None,

@@ -70,9 +70,8 @@ impl Previews {
         Self { lifetime, ..Self::default() }
     }
 
-    /// Keeps a plan and returns its handle.
-    pub fn keep(&self, owner: &Owner, plan: Preview) -> Result<String, Problem> {
-        let handle = new_handle()?;
+    /// Keeps a plan under a handle, see [`new_handle`].
+    pub(crate) fn keep(&self, handle: &str, owner: &Owner, plan: Preview) {
         let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
         let bytes = plan.bytes();
@@ -88,11 +87,8 @@ impl Previews {
             }
         }
         let state = Arc::new(Mutex::new(PreviewState::Waiting(Box::new(plan))));
-        kept.insert(
-            handle.clone(),
-            StoredPreview { owner: owner.clone(), born: Instant::now(), bytes, state },
-        );
-        Ok(handle)
+        let stored = StoredPreview { owner: owner.clone(), born: Instant::now(), bytes, state };
+        kept.insert(handle.to_owned(), stored);
     }
 
     /// Returns the state of the preview under this handle of the owner.
@@ -107,7 +103,7 @@ impl Previews {
 }
 
 /// Creates a handle from 128 random bits.
-fn new_handle() -> Result<String, Problem> {
+pub(crate) fn new_handle() -> Result<String, Problem> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random).map_err(|error| {
         let message = format!("The system gave no random bytes: {error}. Nothing was changed.");
@@ -142,7 +138,8 @@ mod tests {
         for (lifetime, is_good) in [(LIFETIME, true), (Duration::ZERO, false)] {
             let folder = tempfile::tempdir().unwrap();
             let previews = Previews::with_lifetime(lifetime);
-            let handle = previews.keep(&Owner::Process, preview(folder.path())).unwrap();
+            let handle = new_handle().unwrap();
+            previews.keep(&handle, &Owner::Process, preview(folder.path()));
             assert_eq!(previews.find(&Owner::Process, &handle).is_ok(), is_good);
         }
     }
@@ -151,7 +148,11 @@ mod tests {
     fn the_oldest_go_where_all_of_an_owner_hold_too_much_and_the_newest_stays() {
         let previews = Previews { bytes_per_owner: 10, ..Previews::default() };
         let folders: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
-        let keep = |at: usize, owner: &Owner| previews.keep(owner, preview(folders[at].path())).unwrap();
+        let keep = |at: usize, owner: &Owner| {
+            let handle = new_handle().unwrap();
+            previews.keep(&handle, owner, preview(folders[at].path()));
+            handle
+        };
         let other = Owner::Token(crate::session::Token::new("other"));
         let (first, second) = (keep(0, &Owner::Process), keep(1, &Owner::Process));
         let theirs = keep(2, &other);

@@ -35,13 +35,14 @@ pub(crate) fn add_to(listed: &mut Vec<ListedTool>) {
     let shown = json!({"ui": {"resourceUri": REVIEW}, "ui/resourceUri": REVIEW});
     for tool in listed.iter_mut() {
         // In the dialects, tools have names of ours only where they are ours, or do the same.
-        let own = tools::find(&tool.name).filter(|own| own.about.effect != Effect::Reads);
+        let own =
+            tools::find(&tool.name).filter(|own| matches!(own.about.effect, Effect::Shows | Effect::Edits));
         if own.is_some() {
             tool.meta = Some(metadata(shown.clone()));
         }
     }
     let for_page = metadata(json!({"ui": {"visibility": ["app"]}}));
-    listed.push(tools::review().listed().with_meta(for_page));
+    listed.extend(tools::of_page().iter().map(|tool| tool.listed().with_meta(for_page.clone())));
 }
 
 /// Returns the page as a resource of the list.

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use self::files::Files;
 use self::past_edits::PastEdits;
 use crate::disk::Disk;
-use crate::edits::approval::{self, Approvals, AwaitingApproval, NotCommitted};
+use crate::edits::approval::{self, Approvals, AwaitingApproval, LeftWaiting, NotCommitted};
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::event_log::EventLog;
@@ -145,6 +145,13 @@ impl Workspace {
         dialect.unwrap_or(DialectName::Emend)
     }
 
+    /// Returns whether a person may approve edits in the review page of the client of this name. Only the user sets it.
+    #[must_use]
+    pub fn approves_in_app(&self, client: &str) -> bool {
+        let mut policies = self.roots.all().iter().map(|root| &root.policy);
+        policies.any(|policy| policy.approve_in_app().has(client))
+    }
+
     /// Returns whether the tools that are listed depend on the client.
     #[must_use]
     pub fn has_tools_for_clients(&self) -> bool {
@@ -265,9 +272,8 @@ impl Workspace {
     }
 
     /// Stores a plan, with the notes on it, until a person approves it at a terminal, for clients that cannot ask anyone.
-    /// Returns the problems to report to the model.
     #[must_use]
-    pub fn wait_for_a_person(&self, held: &AwaitingApproval, notes: Vec<String>) -> Vec<Problem> {
+    pub fn wait_for_a_person(&self, held: &AwaitingApproval, notes: Vec<String>) -> LeftWaiting {
         approval::leave_waiting(held, notes, self.vaults.approvals(), &self.approve)
     }
 

@@ -7,7 +7,7 @@
 //! `sketches` for sketches. `workspace` has all others, with `approval` for
 //! edits that need a person, `seen` for files that were not read as they are and `places` for replacements in many files. `notes` has the notes on an edit that is made, or would be.
 
-mod approval;
+pub(crate) mod approval;
 mod difference;
 mod diffs;
 mod editing;

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
+
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{Again, Kind, Problem};
+use emend_workspace::reviewable::Reviewable;
 use emend_workspace::{Mode, NotCommitted, Origin, Preview, Request};
 
 use super::Call;
+use crate::door::Door;
+use crate::previews::new_handle;
 use crate::wire::{ApplySketch, Outcome};
 
 /// The edit that a call of an edit tool asks for.
@@ -60,7 +65,7 @@ impl EditRequest {
         }
         let preview = call.workspace.preview(&self.request(), &call.context(&self.origin))?;
         let mut outcome = Outcome::success(preview.report());
-        outcome.preview = kept(call, preview)?;
+        outcome.preview = kept(call, preview, &self.origin)?;
         Ok(with_notes(outcome, self.notes))
     }
 
@@ -81,7 +86,7 @@ impl EditRequest {
     fn refused(&self, call: &Call<'_>, mut refusal: Problem) -> NotCommitted {
         if let Kind::UnexpectedPlaces(found) = &mut *refusal.kind {
             let preview = call.workspace.preview(&self.request(), &call.context(&self.origin));
-            match preview.and_then(|preview| Ok(kept(call, preview)?)) {
+            match preview.and_then(|preview| Ok(kept(call, preview, &self.origin)?)) {
                 Ok(handle) => found.preview = handle,
                 Err(why) => return why,
             }
@@ -90,10 +95,35 @@ impl EditRequest {
     }
 }
 
-/// Keeps a preview under a handle.
-pub(super) fn kept(call: &Call<'_>, preview: Preview) -> Result<Option<String>, Problem> {
-    let is_kept = call.workspace.mode() != Mode::Preview;
-    is_kept.then(|| call.previews.keep(call.caller.owner(), preview)).transpose()
+/// Keeps a preview under a handle, also for a person who looks at it from another process.
+pub(super) fn kept(call: &Call<'_>, preview: Preview, origin: &Origin) -> Result<Option<String>, Problem> {
+    if call.workspace.mode() == Mode::Preview {
+        return Ok(None);
+    }
+    let handle = new_handle()?;
+    // Who wants no history wants no calls to be kept, either.
+    if call.door == Door::Client && call.workspace.past_edits().are_tracked() {
+        let (tool, arguments) = call_for(&preview, origin);
+        let reviewable = Reviewable::of(&preview, &handle, tool, arguments);
+        if let Some(Err(error)) = call.workspace.reviewables().map(|all| all.keep(&reviewable)) {
+            tracing::warn!("emend review will not find this preview: {error}");
+        }
+    }
+    call.previews.keep(&handle, call.caller.owner(), preview);
+    Ok(Some(handle))
+}
+
+/// Returns the call that makes what a preview shows. What a model has written is written down, so that none is asked again.
+fn call_for<'a>(preview: &Preview, origin: &'a Origin) -> (&'a str, String) {
+    let written = origin.model.as_ref().and_then(|_| {
+        let [file] = preview.plan().files() else { return None };
+        let content = String::from_utf8(file.action.view()?.concat()).ok()?;
+        Some(json!({"path": file.name, "content": content}).to_string())
+    });
+    match written {
+        Some(arguments) => ("write_file", arguments),
+        None => (&origin.tool, origin.request.clone()),
+    }
 }
 
 fn with_notes(mut outcome: Outcome, notes: Vec<String>) -> Outcome {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Edited, EditedFile, HistoryQuery, ago};
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{ChangeKind, Effort, NotCommitted, Origin, Workspace};
+use emend_workspace::{ChangeKind, Effort, FileReport, NotCommitted, Origin, Workspace};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
@@ -136,11 +136,12 @@ fn needs_session(name: &str, instead: &str) -> Problem {
     Problem::new(Kind::InvalidArgument { name: name.into(), message })
 }
 
-fn net((diff, unknown): &(String, Vec<String>)) -> String {
+fn net((changed, unknown): &(Vec<FileReport>, Vec<String>)) -> String {
+    let diff: String = changed.iter().map(|file| file.diff.text()).collect();
     if diff.is_empty() && unknown.is_empty() {
         return "Your edits of this session change no content, taken together.\n".to_owned();
     }
-    let mut text = cut(diff);
+    let mut text = cut(&diff);
     for name in unknown {
         let _ = writeln!(text, "{name}: its content is not known any more; it was changed since.");
     }

@@ -1,14 +1,16 @@
 //! How the edit that a call asks for is made or shown. What an apply model proposes for an uncertain sketch takes the place
 //! of the refusal.
 
-use emend_workspace::problem::Problem;
-use emend_workspace::{NotCommitted, NotDone, Origin};
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::reviewable::Reviewable;
+use emend_workspace::{NotCommitted, NotDone, Origin, Preview};
 
 use super::edit_request::EditRequest;
 use super::proposal::Making;
 use super::{Call, proposed_sketch};
 use crate::answer::{Answer, Unanswered};
 use crate::render::Tense;
+use crate::tools;
 use crate::wire::{ApplySketch, Outcome};
 
 /// Makes the edit that `understand` reads from a call.
@@ -45,6 +47,18 @@ pub(super) fn preview(call: &Call<'_>, mut asked: EditRequest) -> Result<Outcome
         Ok(outcome) => Ok(outcome),
         Err(why) => propose(call, sketch, origin, (why, Making::Never)).map(|(outcome, _)| outcome),
     }
+}
+
+/// Plans the edit anew that another process has previewed, for the versions of the files that it found.
+pub(super) fn replan(call: &Call<'_>, asked: &Reviewable) -> Result<Preview, Vec<Problem>> {
+    let unreadable = || vec![Problem::new(Kind::UnknownPreview)];
+    let arguments = serde_json::from_str(&asked.arguments).map_err(|_| unreadable())?;
+    let tool = tools::find(&asked.tool).and_then(|tool| Some((tool, tool.as_edit?)));
+    let (tool, as_edit) = tool.ok_or_else(unreadable)?;
+    let mut request = as_edit(tool, call, arguments).map_err(NotDone::into_problems)?;
+    request.versions.clone_from(&asked.versions);
+    let preview = call.workspace.preview(&request.request(), &call.context(&request.origin));
+    preview.map_err(NotCommitted::into_problems)
 }
 
 /// Asks the apply model to read a sketch that was refused as uncertain. Any other refusal stands.

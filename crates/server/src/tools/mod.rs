@@ -1,5 +1,6 @@
 //! The tools: a table with the specification of each, and a module for each or for a few that belong together.
 
+mod decide;
 mod diagnostics;
 mod draft_edit;
 mod edit;
@@ -30,13 +31,15 @@ pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::recent as recent_edits;
 pub(crate) use self::history::summary;
 pub use self::spec::{About, Effect, ToolSpec};
+use crate::app_approval::AppApproval;
 use crate::apply_model::ApplyModel;
+use crate::door::Door;
 use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
-    ApplyPreview, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, Review,
-    SearchText, UndoEdit,
+    ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile,
+    Review, SearchText, UndoEdit,
 };
 
 /// The context of a running tool.
@@ -50,6 +53,10 @@ pub struct Call<'a> {
     pub effects: &'a Effects,
     /// The apply model, if the user has one.
     pub apply_model: &'a ApplyModel,
+    /// The secrets by which a person approves edits on a client's page.
+    pub app_approval: &'a AppApproval,
+    /// Who is at the other end.
+    pub(crate) door: Door,
     /// The caller.
     pub caller: Caller<'a>,
     /// The idempotency key that the client named.
@@ -122,17 +129,17 @@ pub fn all() -> &'static [ToolSpec] {
     })
 }
 
-/// Returns the tool that the review page calls, which no model needs.
+/// Returns the tools that the review page calls, which no model needs.
 #[must_use]
-pub fn review() -> &'static ToolSpec {
-    static REVIEW: OnceLock<ToolSpec> = OnceLock::new();
-    REVIEW.get_or_init(ToolSpec::for_tool::<Review>)
+pub fn of_page() -> &'static [ToolSpec] {
+    static TOOLS: OnceLock<[ToolSpec; 2]> = OnceLock::new();
+    TOOLS.get_or_init(|| [ToolSpec::for_tool::<Review>(), ToolSpec::for_tool::<Decide>()])
 }
 
 /// Returns the tool of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static ToolSpec> {
-    all().iter().chain([review()]).find(|tool| tool.about.name == name)
+    all().iter().chain(of_page()).find(|tool| tool.about.name == name)
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The tools `edit_preview` and `apply_preview`: an edit that stops before the commit, and its continuation.
 
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{Effort, NotCommitted, Origin};
+use emend_workspace::reviewable::PreviewWord;
+use emend_workspace::{Effort, Fingerprint, NotCommitted, Origin, Repeat, Report};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find, making};
 use crate::answer::{Answer, Unanswered};
+use crate::door::Door;
+use crate::messages;
 use crate::previews::PreviewState;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
@@ -69,7 +72,37 @@ impl Tool for ApplyPreview {
     }
 }
 
+/// Returns what a person has done with a preview on a page of ours, if they have.
+fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, NotCommitted>> {
+    let PreviewWord { edit, hunks, comment } = call.workspace.reviewables()?.word(handle)?;
+    let Some(edit) = edit else {
+        return Some(Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into()));
+    };
+    let Ok(edited) = call.workspace.past_edits().find(&edit, call.caller.visible_session()) else {
+        return Some(Err(Problem::new(Kind::MaybeRepeated { edit, has_key: false }).into()));
+    };
+    let version = |name: &String| match call.workspace.files().fingerprint(name) {
+        Fingerprint::Text(version) => Some(version),
+        _ => None,
+    };
+    let versions = edited.files.iter().map(|file| (file.name.clone(), version(&file.name))).collect();
+    let is_undone = edited.undone_by.is_some();
+    let mut outcome =
+        Outcome::repeated(&Repeat { tool: ApplyPreview::ABOUT.name.to_owned(), edited, versions });
+    outcome.notes.get_or_insert_default().push(messages::approval::applied_by_person(
+        hunks.as_deref(),
+        is_undone,
+        &comment,
+    ));
+    Some(Ok(outcome))
+}
+
 fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
+    if call.door == Door::Client
+        && let Some(decided) = decided_elsewhere(call, asked.preview.trim())
+    {
+        return decided;
+    }
     let state = match call.previews.find(call.caller.owner(), &asked.preview) {
         Ok(state) => state,
         Err(unknown) => {
@@ -99,7 +132,10 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
     let hunks = asked.hunks.as_deref();
     let applied = call.workspace.apply(preview, hunks, &call.context(origin));
     let outcome = match applied {
-        Ok(report) => call.done(&report),
+        Ok(report) => {
+            tell_elsewhere(call, &asked, &report);
+            call.done(&report)
+        }
         Err((not_committed, Some(unused))) => {
             *state = keep(*unused);
             return Err(not_committed);
@@ -108,6 +144,19 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
     };
     *state = PreviewState::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)
+}
+
+/// Leaves word that a person has applied a preview, for the process that made it.
+fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, report: &Report) {
+    if let (Door::Person, Some(edit), Some(reviewables)) =
+        (call.door, &report.edit, call.workspace.reviewables())
+    {
+        let word =
+            PreviewWord { edit: Some(edit.clone()), hunks: asked.hunks.clone(), comment: String::new() };
+        if let Err(error) = reviewables.say(asked.preview.trim(), word) {
+            tracing::warn!("the client is not told that the preview was applied: {error}");
+        }
+    }
 }
 
 /// The problem of a used handle that is applied with other hunks, for which its first outcome would be no answer.

@@ -54,7 +54,7 @@ impl Proposal {
                 Err((why, _)) => return Err(why),
             },
         };
-        let handle = kept(call, preview)?;
+        let handle = kept(call, preview, &request.origin)?;
         let next = match handle {
             Some(_) => "Nothing is changed yet: look at the diff, then call apply_preview.",
             None => "Here edits are only shown.",

@@ -42,6 +42,8 @@ pub enum Effect {
     Reads,
     /// The tool changes nothing, and its answer is the outcome of a preview.
     Shows,
+    /// The tool changes no file, but what may be changed; its answer is text alone.
+    Decides,
     /// The tool changes files.
     Edits,
 }
@@ -163,7 +165,7 @@ impl ToolSpec {
     /// Creates the answer to a call whose arguments mean nothing.
     pub(crate) fn refused(&self, problem: &Problem) -> Answer {
         match self.about.effect {
-            Effect::Reads => Answer::reading(Err(problem.clone())),
+            Effect::Reads | Effect::Decides => Answer::reading(Err(problem.clone())),
             Effect::Shows | Effect::Edits => Answer::refusal(std::slice::from_ref(problem)),
         }
     }
@@ -172,7 +174,9 @@ impl ToolSpec {
     pub(crate) fn span(&self) -> Span {
         match self.about.effect {
             Effect::Edits => debug_span!("edit", tool = self.about.name, code = Empty),
-            Effect::Reads | Effect::Shows => debug_span!("call", tool = self.about.name, code = Empty),
+            Effect::Reads | Effect::Shows | Effect::Decides => {
+                debug_span!("call", tool = self.about.name, code = Empty)
+            }
         }
     }
 
@@ -196,7 +200,7 @@ impl ToolSpec {
         // The destructive and idempotent hints only mean something for a tool that edits.
         let annotations = ToolAnnotations::from_raw(
             None,
-            Some(!edits),
+            Some(!edits && self.about.effect != Effect::Decides),
             edits.then_some(true),
             (edits && idempotent).then_some(true),
             Some(false),
@@ -204,7 +208,10 @@ impl ToolSpec {
         let tool = ListedTool::new(self.about.name, self.about.description, Arc::clone(&self.input))
             .with_title(self.about.title)
             .with_annotations(annotations);
-        if self.about.effect == Effect::Reads { tool } else { tool.with_raw_output_schema(outcome_schema()) }
+        match self.about.effect {
+            Effect::Reads | Effect::Decides => tool,
+            Effect::Shows | Effect::Edits => tool.with_raw_output_schema(outcome_schema()),
+        }
     }
 }
 

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::outcome::change;
-use emend_workspace::ChangeKind;
+use emend_workspace::approval::WaitingFile;
 use emend_workspace::history::EditedFile;
+use emend_workspace::{ChangeKind, FileReport};
 
 /// Arguments of `review`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -19,6 +20,10 @@ pub struct Review {
     pub preview: Option<String>,
     /// Or the id of an edit.
     pub edit: Option<String>,
+    /// Or the id of an edit that waits for approval.
+    pub approval: Option<String>,
+    /// Or the name of a session: what its edits have made of the files. Without any of these, what there is to review.
+    pub session: Option<String>,
     /// The first hunk of the page, counted from 0.
     pub from: Option<usize>,
     /// Only whether it is still as it was: no files, no hunks.
@@ -31,15 +36,41 @@ pub struct Review {
     pub end_line: Option<usize>,
 }
 
+/// Arguments of `decide`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Decide {
+    /// The id of an edit that waits for approval.
+    pub approval: Option<String>,
+    /// Or the handle of a preview, of which there is only to say that it is declined.
+    pub preview: Option<String>,
+    /// Whether exactly this may be written.
+    pub is_allowed: bool,
+    /// What the person says to the model.
+    pub comment: Option<String>,
+    /// The secret that came with the answer that waits.
+    pub secret: Option<String>,
+}
+
 /// A page of what there is to review.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReviewPage {
-    /// `preview` or `edit`.
+    /// `preview`, `edit`, `approval`, `session` or `list`.
     pub subject: &'static str,
-    /// Its handle or id.
+    /// Its handle, id or name.
     pub id: String,
-    /// Of a preview `waiting`, `applied` or `lost`; of an edit `made` or `undone`.
+    /// Of a preview `waiting`, `applied` or `lost`; of an edit `made` or `undone`; of one that waits `waiting`, `allowed` or
+    /// `denied`.
     pub state: &'static str,
+    /// What there is to review; of a list alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<ReviewEntry>,
+    /// The rules that require approval; of what waits alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The session in which an edit was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The edit that a preview became, or that took this one back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<String>,
@@ -73,6 +104,22 @@ pub struct ReviewPage {
     /// The lines that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<Vec<String>>,
+}
+
+/// Something that there is to review.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewEntry {
+    /// `preview`, `edit` or `approval`.
+    pub subject: &'static str,
+    /// Its handle or id.
+    pub id: String,
+    /// What it is: its tool, whose it is, and when.
+    pub title: String,
+    /// A line for each of its first files.
+    pub files: Vec<String>,
+    /// Whether it was taken back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_undone: bool,
 }
 
 /// A file of the review.
@@ -135,6 +182,36 @@ impl ReviewFile {
             added: file.added,
             removed: file.removed,
             hunks,
+            lines: None,
+            encoding: None,
+        }
+    }
+
+    /// Creates the file of an edit that waits for approval.
+    pub(crate) fn from_waiting(file: &WaitingFile, modes: &str, hunks: usize) -> Self {
+        Self {
+            path: file.name.clone(),
+            change: change(file.change),
+            moved_from: file.moved_from.clone(),
+            modes: modes.to_owned(),
+            added: file.added,
+            removed: file.removed,
+            hunks,
+            lines: None,
+            encoding: None,
+        }
+    }
+
+    /// Creates the file of what was made of it.
+    pub(crate) fn from_report(file: &FileReport) -> Self {
+        Self {
+            path: file.name.clone(),
+            change: change(file.change),
+            moved_from: file.moved_from.clone(),
+            modes: file.diff.modes().to_owned(),
+            added: file.diff.added,
+            removed: file.diff.removed,
+            hunks: file.diff.hunks().len(),
             lines: None,
             encoding: None,
         }

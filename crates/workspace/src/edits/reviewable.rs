@@ -7,13 +7,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
+use crate::edits::approval;
+use crate::edits::preview::Preview;
+use crate::files::report::Report;
 use crate::files::seal::Seal;
 use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
 
@@ -47,6 +50,8 @@ pub struct Reviewable {
     pub root: PathBuf,
     /// The versions of the files that were there, by their names.
     pub versions: BTreeMap<String, String>,
+    /// The versions that the files get, by their names; `None` for one that goes.
+    after: BTreeMap<String, Option<String>>,
     /// One line for each file with what would happen to it.
     pub files: Vec<String>,
     /// What a person has done with it.
@@ -55,15 +60,14 @@ pub struct Reviewable {
 }
 
 /// What a person has done with a preview.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewWord {
     /// The edit that they made of it; none if they declined it.
     pub edit: Option<String>,
     /// The hunks that they applied, if not all.
     pub hunks: Option<Vec<usize>>,
-    /// What they said of it.
-    pub said: Vec<String>,
+    /// What they say to the model; may be empty.
+    pub comment: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,20 +78,28 @@ struct Said {
 }
 
 impl Reviewable {
-    /// Creates the record of a call that was made just now.
+    /// Creates the record of a preview that is kept under this handle, and that a call of `tool` with these arguments makes.
     #[must_use]
-    pub fn new(handle: &str, client: &str, tool: &str, arguments: String, root: &Path) -> Self {
+    pub fn of(preview: &Preview, handle: &str, tool: &str, arguments: String) -> Self {
+        let there = preview.found().filter_map(|(name, version)| Some((name.to_owned(), version?.hex())));
         Self {
             handle: handle.to_owned(),
             time: now(),
-            client: client.to_owned(),
+            client: preview.context.origin.client.clone(),
             tool: tool.to_owned(),
             arguments,
-            root: root.to_owned(),
-            versions: BTreeMap::new(),
-            files: Vec::new(),
+            root: preview.context.root.path.clone(),
+            versions: there.collect(),
+            after: after(preview.report()),
+            files: approval::lines(preview.report()),
             word: None,
         }
+    }
+
+    /// Returns whether another preview makes the same of the same files.
+    #[must_use]
+    pub fn is_same_as(&self, preview: &Preview) -> bool {
+        self.after == after(preview.report())
     }
 
     /// Returns when the preview was made.
@@ -114,7 +126,7 @@ impl Reviewables {
             return Ok(());
         }
         let dir = self.folder.made()?;
-        self.make_room(&dir)?;
+        Self::make_room(&dir)?;
         // Nobody has been told to rely on it: after a power cut there is no preview, either.
         self.folder.place(&dir, &call.handle, "preview", call)
     }
@@ -163,20 +175,21 @@ impl Reviewables {
         (said.handle == handle && is_fresh(said.time, AGE)).then_some(said.word)
     }
 
-    /// Removes what is too old, and the oldest where there is too much.
-    fn make_room(&self, dir: &Dir) -> io::Result<()> {
+    /// Removes what is too old, and the oldest where there is too much. What the files hold does not matter, so none is read.
+    fn make_room(dir: &Dir) -> io::Result<()> {
         let all = names(dir)?;
         let mut kept = Vec::new();
         for name in &all {
             let is_kept = match name.strip_suffix(WORD) {
                 Some(handle) => all.iter().any(|name| name == handle),
-                None => match self.read(dir, name) {
-                    Some(call) => {
-                        kept.push((call.time, name.clone()));
+                None if is_name(name) => match written(dir, name).filter(|time| is_fresh(*time, AGE)) {
+                    Some(time) => {
+                        kept.push((time, name.clone()));
                         true
                     }
-                    None => is_being_written(dir, name, AGE),
+                    None => false,
                 },
+                None => is_being_written(dir, name, AGE),
             };
             if !is_kept {
                 let _ = dir.remove_file(name);
@@ -185,6 +198,17 @@ impl Reviewables {
         SealedFolder::remove_oldest(dir, kept, COUNT, BYTES);
         Ok(())
     }
+}
+
+/// Returns when a file was written, in milliseconds since 1970.
+fn written(dir: &Dir, name: &str) -> Option<u64> {
+    let modified = dir.symlink_metadata(name).ok()?.modified().ok()?.into_std();
+    Some(modified.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64)
+}
+
+/// Returns the versions that files get.
+fn after(report: &Report) -> BTreeMap<String, Option<String>> {
+    report.files.iter().map(|file| (file.name.clone(), file.after.map(|after| after.hex()))).collect()
 }
 
 /// Returns whether this is a handle, and so the name of a file of the folder.
@@ -202,7 +226,18 @@ mod tests {
     }
 
     fn call(digit: &str) -> Reviewable {
-        Reviewable::new(&handle(digit), "client", "write_file", "{}".into(), Path::new("/root"))
+        Reviewable {
+            handle: handle(digit),
+            time: now(),
+            client: "client".into(),
+            tool: "write_file".into(),
+            arguments: "{}".into(),
+            root: PathBuf::from("/root"),
+            versions: BTreeMap::new(),
+            after: BTreeMap::new(),
+            files: Vec::new(),
+            word: None,
+        }
     }
 
     fn user() -> (tempfile::TempDir, Reviewables) {
@@ -219,14 +254,14 @@ mod tests {
         calls.keep(&call("2")).unwrap();
         assert_eq!(calls.all().unwrap().len(), 2);
         assert_eq!(calls.word(&handle("1")), None);
-        let word = PreviewWord { edit: Some("abc".into()), hunks: Some(vec![1]), said: Vec::new() };
+        let word = PreviewWord { edit: Some("abc".into()), hunks: Some(vec![1]), comment: String::new() };
         calls.say(&handle("1"), word.clone()).unwrap();
         assert_eq!(calls.word(&handle("1")), Some(word.clone()));
         assert_eq!(calls.find(&handle("1")).unwrap().word, Some(word));
         assert_eq!(calls.find(&handle("2")).unwrap().word, None);
         for odd in ["", "../key", "preview-", &handle("g"), &handle("A")] {
             assert!(calls.find(odd).is_none() && calls.word(odd).is_none(), "{odd}");
-            assert!(calls.say(odd, PreviewWord { edit: None, hunks: None, said: Vec::new() }).is_err());
+            assert!(calls.say(odd, PreviewWord { edit: None, hunks: None, comment: String::new() }).is_err());
         }
     }
 
@@ -235,7 +270,7 @@ mod tests {
         let (folder, calls) = user();
         let at = |name: &str| folder.path().join(FOLDER).join(name);
         calls.keep(&call("1")).unwrap();
-        let declined = PreviewWord { edit: None, hunks: None, said: Vec::new() };
+        let declined = PreviewWord { edit: None, hunks: None, comment: String::new() };
         calls.say(&handle("1"), declined).unwrap();
         std::fs::copy(at(&handle("1")), at(&handle("2"))).unwrap();
         std::fs::copy(at(&format!("{}{WORD}", handle("1"))), at(&format!("{}{WORD}", handle("2")))).unwrap();
@@ -248,8 +283,9 @@ mod tests {
         }
         assert_eq!(calls.all().unwrap().len(), 1);
         // What is no call goes when the next one comes.
+        std::fs::write(at("odd"), "").unwrap();
         calls.keep(&call("4")).unwrap();
-        assert!(!at(&handle("3")).exists() && at(&handle("1")).exists());
+        assert!(!at("odd").exists() && at(&handle("1")).exists());
     }
 
     #[test]

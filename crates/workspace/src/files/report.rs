@@ -85,7 +85,7 @@ impl Report {
 }
 
 impl FileReport {
-    fn of(file: &FilePlan) -> Self {
+    pub(crate) fn of(file: &FilePlan) -> Self {
         let spans = |base: &Text, edit: &Edit| {
             edit.raw_spans(base).iter().map(|(range, new)| range.len() + new.len()).sum()
         };

@@ -107,7 +107,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::policy::settings::{DialectFor, Extensions, Folders, Seconds, ToolsFor};
+    use crate::policy::settings::{Clients, DialectFor, Extensions, Folders, Seconds, ToolsFor};
     use crate::policy::{Answers, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
@@ -120,6 +120,7 @@ approve = ["*.sql"]
 allowed_extensions = ["rs"]
 tools_for = { cursor = "core" }
 dialect_for = { zed = "claude" }
+approve_in_app = ["Claude"]
 max_file_bytes = 1_048_576
 mode = "ask"
 require_mtime_check = false
@@ -150,6 +151,7 @@ diagnostics_wait = 0.5
             allowed_extensions: Some(Extensions(words(&["rs"]))),
             tools_for,
             dialect_for,
+            approve_in_app: Clients(words(&["Claude"])),
             max_file_bytes: Some(1 << 20),
             mode: Some(Mode::Ask),
             require_mtime_check: Some(false),

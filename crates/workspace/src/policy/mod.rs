@@ -31,8 +31,8 @@ use self::globs::{GlobVerdict, Globs};
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
-    Answers, DialectFor, DialectName, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May, Mode,
-    OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
+    Answers, Clients, DialectFor, DialectName, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May,
+    Mode, OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
 };
 
 /// The name of Emend's own folder in a workspace.
@@ -65,6 +65,7 @@ pub struct Policy {
     broken: Option<String>,
     tools_for: ToolsFor,
     dialect_for: DialectFor,
+    approve_in_app: Clients,
     terms: Terms,
 }
 
@@ -105,6 +106,7 @@ impl Policy {
             broken: None,
             tools_for: settings.tools_for.clone(),
             dialect_for: settings.dialect_for.clone(),
+            approve_in_app: settings.approve_in_app.clone(),
             terms: Terms::decided(settings),
         })
     }
@@ -133,6 +135,12 @@ impl Policy {
     #[must_use]
     pub fn dialect_for(&self) -> &DialectFor {
         &self.dialect_for
+    }
+
+    /// Returns the clients in whose review page a person may approve edits.
+    #[must_use]
+    pub fn approve_in_app(&self) -> &Clients {
+        &self.approve_in_app
     }
 
     /// Returns the reason why nothing may be read or changed at all, if there is one.

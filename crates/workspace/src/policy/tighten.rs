@@ -176,6 +176,7 @@ mod tests {
                         assert_eq!(both.terms, person.terms, "{held}{said}");
                         assert_eq!(both.tools_for, person.tools_for, "{held}{said}");
                         assert_eq!(both.dialect_for, person.dialect_for, "{held}{said}");
+                        assert_eq!(both.approve_in_app, person.approve_in_app, "{held}{said}");
                         assert!(held == said || !ignored.is_empty(), "{held}{said}");
                     }
                     // The stricter one counts, whoever sets it; so one of them must be the stricter.

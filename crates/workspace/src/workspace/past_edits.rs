@@ -10,7 +10,7 @@ use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::history::undo::Undo;
 use crate::files::history::{self, Edited, History, HistoryQuery, Origin};
-use crate::files::report::Report;
+use crate::files::report::{FileReport, Report};
 use crate::files::roots::{Root, Roots};
 
 /// The edits that any process made in a workspace.
@@ -60,14 +60,14 @@ impl<'a> PastEdits<'a> {
         found.ok_or_else(|| history::unknown(Some(id), recent(&histories, None, session)))
     }
 
-    /// Returns one diff over all edits of a session, or over those of one file, and the files for which there can be
-    /// none any more.
-    pub fn net(self, path: Option<&str>, session: &str) -> Result<(String, Vec<String>), Problem> {
+    /// Returns what all edits of a session, or those of one file, have made of each file, and the files of which that is not
+    /// known any more.
+    pub fn net(self, path: Option<&str>, session: &str) -> Result<(Vec<FileReport>, Vec<String>), Problem> {
         let path = path.map(|path| self.name_of(path));
-        let mut net = (String::new(), Vec::new());
+        let mut net = (Vec::new(), Vec::new());
         for history in self.vaults.histories(self.roots)? {
-            let (diff, unknown) = history.net(self.roots, path.as_deref(), session);
-            net.0.push_str(&diff);
+            let (changed, unknown) = history.net(self.roots, path.as_deref(), session);
+            net.0.extend(changed);
             net.1.extend(unknown);
         }
         Ok(net)

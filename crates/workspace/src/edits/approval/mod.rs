@@ -21,10 +21,11 @@ use std::path::{Path, PathBuf};
 use crate::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
+pub use self::permit::LeftWaiting;
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub(crate) use self::servers::changes_servers;
 pub use self::visible::{pointed_out, visible, visible_line};
-pub use self::waiting::{Approvals, PersonsDecision, Waiting};
+pub use self::waiting::{Approvals, PersonsDecision, Waiting, WaitingFile};
 pub(crate) use self::yaml::is_yaml;
 use crate::files::effort::NotDone;
 use crate::files::history::Origin;
@@ -148,8 +149,13 @@ impl AwaitingApproval {
     /// Returns one line for each file with what would happen to it: `modify src/a.rs, +2 -1`.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
-        self.report.files.iter().map(line).collect()
+        lines(&self.report)
     }
+}
+
+/// Returns one line for each file of a plan with what would happen to it.
+pub(crate) fn lines(report: &Report) -> Vec<String> {
+    report.files.iter().map(line).collect()
 }
 
 fn line(file: &FileReport) -> String {

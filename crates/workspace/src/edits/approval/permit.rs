@@ -96,14 +96,25 @@ fn held(disk: &dyn Disk, checked: &CheckedPlan, problems: Vec<Problem>) -> Resul
     Ok(AwaitingApproval { digest, problems, report, origin, root: root.path.clone() })
 }
 
-/// Stores a held plan until a person decides with this command and the plan's id. Returns the problems to report.
+/// A plan that waits for a person's decision.
+#[derive(Debug)]
+pub struct LeftWaiting {
+    /// The problems to report.
+    pub problems: Vec<Problem>,
+    /// The id under which it waits, if it can.
+    pub id: Option<String>,
+}
+
+/// Stores a held plan until a person decides with this command and the plan's id.
 pub(crate) fn leave_waiting(
     held: &AwaitingApproval,
     notes: Vec<String>,
     approvals: Result<Approvals, String>,
     approve: &str,
-) -> Vec<Problem> {
-    let release = match approvals.and_then(|approvals| approvals.keep(held, notes)) {
+) -> LeftWaiting {
+    let kept = approvals.and_then(|approvals| approvals.keep(held, notes));
+    let id = kept.as_ref().ok().cloned();
+    let release = match kept {
         Ok(id) => Release::Command { command: format!("{approve} {id}") },
         Err(why) => Release::Nowhere { why },
     };
@@ -113,5 +124,5 @@ pub(crate) fn leave_waiting(
         }
         problem
     };
-    held.problems.iter().cloned().map(with_release).collect()
+    LeftWaiting { problems: held.problems.iter().cloned().map(with_release).collect(), id }
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AwaitingApproval, PlanDigest};
 use crate::disk::folder_as_file;
+use crate::files::report::{ChangeKind, FileReport};
 use crate::files::seal::Seal;
 use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
 
@@ -71,6 +72,9 @@ pub struct Waiting {
     pub files: Vec<String>,
     /// Notes worth knowing about the plan.
     pub notes: Vec<String>,
+    /// The files, in the order of the diff.
+    #[serde(default)]
+    pub changes: Vec<WaitingFile>,
     /// The whole diff.
     pub diff: String,
     /// The decision, if there is one.
@@ -89,6 +93,40 @@ impl Waiting {
     #[must_use]
     pub fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(self.time)
+    }
+}
+
+/// The change of one file by a waiting plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WaitingFile {
+    /// The name of the file.
+    pub name: String,
+    /// The kind of change.
+    #[serde(with = "WrittenChange")]
+    pub change: ChangeKind,
+    /// The former name of a moved file.
+    pub moved_from: Option<String>,
+    /// The number of lines added.
+    pub added: usize,
+    /// The number of lines removed.
+    pub removed: usize,
+}
+
+/// A [`ChangeKind`] as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ChangeKind", rename_all = "lowercase")]
+enum WrittenChange {
+    Create,
+    Modify,
+    Delete,
+    Move,
+}
+
+impl WaitingFile {
+    fn of(file: &FileReport) -> Self {
+        let FileReport { name, change, moved_from, diff, .. } = file;
+        let (name, moved_from) = (name.clone(), moved_from.clone());
+        Self { name, change: *change, moved_from, added: diff.added, removed: diff.removed }
     }
 }
 
@@ -167,6 +205,7 @@ impl Approvals {
             rules: held.rules(),
             files: held.files(),
             notes,
+            changes: held.report.files.iter().map(WaitingFile::of).collect(),
             diff,
             word: None,
         };

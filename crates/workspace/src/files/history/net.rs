@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use emend_edit::Text;
 use emend_edit::plan::{self, UndoneFile};
-use emend_edit::{Text, diff};
 
 use super::History;
 use crate::files::commit::journal::Change;
+use crate::files::report::FileReport;
 use crate::files::roots::Roots;
 use crate::files::snapshot;
 
@@ -18,8 +19,13 @@ struct Travelled {
 }
 
 impl History<'_> {
-    /// Returns one diff over all edits of a session, and the files whose contents are no longer known.
-    pub(crate) fn net(&self, roots: &Roots, path: Option<&str>, session: &str) -> (String, Vec<String>) {
+    /// Returns what all edits of a session have made of each file, and the files whose contents are no longer known.
+    pub(crate) fn net(
+        &self,
+        roots: &Roots,
+        path: Option<&str>,
+        session: &str,
+    ) -> (Vec<FileReport>, Vec<String>) {
         let mut files: BTreeMap<String, Travelled> = BTreeMap::new();
         for record in self.records.iter().filter(|record| record.session == session) {
             for file in record.files.iter().filter(|file| self.may_show(file)) {
@@ -39,7 +45,7 @@ impl History<'_> {
                 }
             }
         }
-        let mut diffs = String::new();
+        let mut changed = Vec::new();
         let mut unknown = Vec::new();
         let is_it = |name: &str| {
             path.is_none_or(|path| name == path || name.strip_prefix(&self.prefix) == Some(path))
@@ -62,12 +68,12 @@ impl History<'_> {
                 (Ok(then), Ok(now)) => {
                     let plan =
                         plan::undo(vec![UndoneFile { current: then, restored: now, executable: None }]);
-                    diffs.extend(plan.files().iter().map(|file| diff::from_plan(file).text()));
+                    changed.extend(plan.files().iter().map(FileReport::of));
                 }
                 _ => unknown.push(name),
             }
         }
-        (diffs, unknown)
+        (changed, unknown)
     }
 
     /// Returns the content of a version, from a displaced file or from the current one.

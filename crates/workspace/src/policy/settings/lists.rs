@@ -103,6 +103,45 @@ impl Said for Folders {
     }
 }
 
+/// The names of clients, in any case. An empty list sets nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clients(pub Vec<String>);
+
+impl Clients {
+    /// Returns whether the client of this name is one of them.
+    #[must_use]
+    pub fn has(&self, client: &str) -> bool {
+        self.0.iter().any(|name| name.to_lowercase() == client.to_lowercase())
+    }
+}
+
+impl Said for Clients {
+    const WORDS: &'static [&'static str] = &[];
+    const IS_LIST: bool = true;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        strings(value).map(Self)
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        let is_name =
+            |name: &String| if name.is_empty() { Err("a client has a name".to_owned()) } else { Ok(()) };
+        first_wrong(&self.0, is_name)
+    }
+
+    fn add(&mut self, written: &str) -> Result<(), String> {
+        self.0.add(written)
+    }
+
+    fn merged_over(self, other: Self) -> Self {
+        if self.0.is_empty() { other } else { self }
+    }
+
+    fn refused(&self, key: &str, held: &Self, may: May) -> Option<(String, String)> {
+        may.refused_list(key, [&self.0, &held.0])
+    }
+}
+
 /// The extensions of the files that may be changed, as written. A list is less than another if all of its extensions
 /// are in that.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ use super::apply_model::ApplyModel;
 use super::programs::Programs;
 
 pub use self::by_client::{DialectFor, ToolsFor};
-pub use self::lists::{Extensions, Folders};
+pub use self::lists::{Clients, Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
@@ -89,6 +89,15 @@ settings! {
             flag: Flag::with_value("--dialect-for", "CLIENT=NAME"),
             folder: May::Nothing("which dialect is spoken"),
             client: May::Set,
+        }
+
+        /// The clients in whose [review page](REVIEW.md) you may approve an edit, by the names that they give themselves; `emend
+        /// log` shows how. Only for clients that keep from their model what stands in `_meta`. Counts in your own file alone.
+        approve_in_app: Clients {
+            default: "none",
+            flag: None,
+            folder: May::Nothing("where edits are approved"),
+            client: May::Nothing("where edits are approved"),
         }
     }
 

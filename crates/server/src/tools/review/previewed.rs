@@ -1,0 +1,160 @@
+//! A preview on the review page: one of this process, or one that another process has made and that is planned anew here.
+
+use emend_edit::diff::{self, DiffPart};
+use emend_edit::plan::FilePlan;
+use emend_edit::text::split_lines;
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::reviewable::PreviewWord;
+use emend_workspace::{ChangeKind, Fingerprint, Preview};
+
+use super::with_hunks;
+use crate::door::Door;
+use crate::messages::{self, Audience};
+use crate::previews::PreviewState;
+use crate::tools::Call;
+use crate::wire::{Review, ReviewFile, ReviewHunk, ReviewPage};
+
+/// The most lines that are shown around hunks at once.
+const LINES: usize = 500;
+/// The most bytes of such a line.
+const COLUMNS: usize = 4_000;
+
+/// Returns a page of a preview.
+pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<ReviewPage, Problem> {
+    let empty = ReviewPage { subject: "preview", id: handle.to_owned(), ..ReviewPage::default() };
+    let found = match call.previews.find(call.caller.owner(), handle) {
+        Ok(found) => found,
+        Err(unknown) if call.door == Door::Client => return Err(unknown),
+        // Another process has made it.
+        Err(unknown) => match left_elsewhere(call, handle, unknown)? {
+            Left::Planned => call.previews.find(call.caller.owner(), handle)?,
+            Left::Applied(edit, applied) => {
+                return Ok(ReviewPage { state: "applied", edit: Some(edit), applied, ..empty });
+            }
+            Left::Lost(why) => return Ok(ReviewPage { state: "lost", notes: Some(vec![why]), ..empty }),
+        },
+    };
+    let state = found.lock();
+    let preview = match &*state {
+        PreviewState::Waiting(preview) => preview,
+        PreviewState::Used(outcome, hunks) => {
+            let (edit, applied) = (outcome.edit.clone(), hunks.clone());
+            return Ok(ReviewPage { state: "applied", edit, applied, ..empty });
+        }
+        PreviewState::Lost => return Ok(ReviewPage { state: "lost", ..empty }),
+    };
+    let empty = ReviewPage { state: "waiting", stale: stale(call, preview), ..empty };
+    if asked.state_only == Some(true) {
+        return Ok(empty);
+    }
+    if let Some(path) = &asked.path {
+        return Ok(ReviewPage { lines: Some(lines(preview, path, asked)?), ..empty });
+    }
+    let files = preview.plan().files();
+    let parts: Vec<Vec<DiffPart>> = files.iter().map(diff::parts).collect();
+    let hunks = parts.iter().enumerate().flat_map(|(at, parts)| parts.iter().map(move |part| (at, part)));
+    let from = asked.from.unwrap_or(0);
+    let hunk = |(at, part): (usize, &DiffPart)| {
+        let hunk = ReviewHunk::new(at, part.numbers.clone(), part.hunk.as_ref());
+        ReviewHunk { forgiven: forgiven(&files[at], &part.numbers), ..hunk }
+    };
+    let total = parts.iter().map(Vec::len).sum();
+    let mut page = with_hunks(empty, asked, total, hunks.skip(from).map(hunk));
+    if from == 0 {
+        let report = preview.report();
+        let file = |(at, report): (usize, &emend_workspace::FileReport)| {
+            let base = files.get(at).and_then(|file| file.action.base());
+            ReviewFile {
+                path: report.name.clone(),
+                change: ReviewFile::change(report.change),
+                moved_from: report.moved_from.clone(),
+                modes: report.diff.modes().to_owned(),
+                added: report.diff.added,
+                removed: report.diff.removed,
+                hunks: parts.get(at).map_or(0, Vec::len),
+                lines: base.filter(|_| report.change != ChangeKind::Delete).map(|base| base.line_count()),
+                encoding: base.map(|base| base.encoding().name()).filter(|name| *name != "utf-8"),
+            }
+        };
+        page.files = Some(report.files.iter().enumerate().map(file).collect());
+        let units = preview.plan().units().into_iter().filter(|unit| unit.len() > 1);
+        page.together = Some(units.collect());
+        page.notes = Some(messages::notes(report));
+        page.fired = Some(report.fired.clone());
+    }
+    Ok(page)
+}
+
+/// Returns the files that are no longer as the preview found them.
+fn stale(call: &Call<'_>, preview: &Preview) -> Vec<String> {
+    let is_stale = |(name, version): &(&str, _)| match (call.workspace.files().fingerprint(name), version) {
+        (Fingerprint::Text(now), Some(then)) => now != *then,
+        (Fingerprint::Unreadable, None) => false,
+        _ => true,
+    };
+    preview.found().filter(is_stale).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns what layers forgave in these hunks of a file.
+fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
+    let own = file.hunks.iter().filter(|hunk| numbers.contains(&hunk.number));
+    let said: Vec<String> = own.filter_map(messages::forgiven).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// What has become of a preview that another process has made.
+enum Left {
+    /// It is planned anew, and kept under its handle.
+    Planned,
+    /// It was applied as this edit, as a whole or with these hunks only.
+    Applied(String, Option<Vec<usize>>),
+    /// It cannot be planned any more, for this reason.
+    Lost(String),
+}
+
+/// Plans a preview anew that another process has made, for the versions of the files that it found.
+fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Left, Problem> {
+    let asked = call.workspace.reviewables().and_then(|all| all.find(handle)).ok_or(unknown)?;
+    match asked.word {
+        Some(PreviewWord { edit: Some(edit), hunks, .. }) => return Ok(Left::Applied(edit, hunks)),
+        Some(PreviewWord { edit: None, .. }) => return Ok(Left::Lost("It was declined.".into())),
+        None => {}
+    }
+    let replanned = super::super::making::replan(call, &asked);
+    Ok(match replanned {
+        Ok(preview) if asked.is_same_as(&preview) => {
+            call.previews.keep(handle, call.caller.owner(), preview);
+            Left::Planned
+        }
+        Ok(_) => Left::Lost(
+            "It would come out differently now, so it is not shown. Let the client preview it again.".into(),
+        ),
+        Err(problems) => {
+            let said: Vec<String> = problems
+                .iter()
+                .map(|problem| messages::message(problem, Audience::Person).to_string())
+                .collect();
+            Left::Lost(format!("It cannot be made any more: {}", said.join("\n")))
+        }
+    })
+}
+
+/// Returns lines of a file of a preview, as it was when that was made.
+fn lines(preview: &Preview, path: &str, asked: &Review) -> Result<Vec<String>, Problem> {
+    let file = preview.plan().files().iter().find(|file| file.name == path);
+    let Some(base) = file.and_then(|file| file.action.base()) else {
+        let message = "it must be the path of a file of the preview that was there".into();
+        return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
+    };
+    let count = base.line_count();
+    let first = asked.start_line.unwrap_or(1).max(1) - 1;
+    let end = asked.end_line.unwrap_or(count).min(count).min(first.saturating_add(LINES));
+    if first >= end {
+        return Ok(Vec::new());
+    }
+    let shown = |line: &[u8]| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        emend_edit::excerpt::around(line, 0, COLUMNS)
+    };
+    Ok(split_lines(&base.bytes()[base.line_start(first)..]).take(end - first).map(shown).collect())
+}
