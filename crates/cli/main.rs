@@ -17,6 +17,8 @@ mod output;
 mod pager;
 mod patch;
 mod program;
+mod review;
+mod review_terminal;
 mod serve;
 mod settings;
 mod signals;
@@ -83,6 +85,8 @@ enum Command {
     Completions(completions::Arguments),
     /// Decide on edits that wait for a person's approval.
     Approve(approve::Arguments),
+    /// See and decide, in the browser or the terminal: what waits and what was previewed.
+    Review(Box<review::Arguments>),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
     Demo(demo::Arguments),
 }
@@ -93,9 +97,12 @@ impl Command {
         match self {
             Self::Approve(arguments) if arguments.json => Output::of_documents(),
             Self::Events(arguments) if arguments.json => Output::of_documents(),
-            Self::Serve(_) | Self::Events(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => {
-                Output::of_errors()
-            }
+            Self::Serve(_)
+            | Self::Events(_)
+            | Self::Approve(_)
+            | Self::Completions(_)
+            | Self::Review(_)
+            | Self::Demo(_) => Output::of_errors(),
             Self::Apply(arguments) => arguments.patch.output.output(),
             Self::Preview(arguments) => arguments.output.output(),
             Self::Log(arguments) => arguments.output.output(),
@@ -123,6 +130,7 @@ impl Command {
             Self::Doctor(arguments) => doctor::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),
             Self::Approve(arguments) => approve::run(arguments, output).map_err(Stop::of),
+            Self::Review(arguments) => in_runtime(review::run(arguments, output)),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),
         }
     }

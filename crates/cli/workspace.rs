@@ -82,6 +82,11 @@ impl WorkspaceFlags {
         Ok(opened)
     }
 
+    /// The state folder that was named.
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        self.opening.state.clone()
+    }
+
     /// Opens the workspace for a command that reads the history, which would seem empty in a folder that is closed.
     pub(crate) fn open_past(&self) -> Result<Opened, Stop> {
         let opened = self.open_to_edit()?;
@@ -112,8 +117,7 @@ impl WorkspaceFlags {
         let Some(here) = here.filter(|_| !named && !Path::new(path).is_absolute()) else {
             return path.to_owned();
         };
-        let is_beneath = |root: &Path| here.starts_with(root);
-        match workspace.roots().all().iter().any(|root| is_beneath(&root.path)) {
+        match workspace.roots().all().iter().any(|root| here.starts_with(&root.path)) {
             true => here.join(path).to_str().unwrap_or(path).to_owned(),
             false => path.to_owned(),
         }

@@ -14,6 +14,7 @@ mod log;
 mod prefer;
 #[cfg(unix)]
 mod projects;
+mod review;
 #[cfg(feature = "otel")]
 mod telemetry;
 #[cfg(unix)]

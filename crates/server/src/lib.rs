@@ -78,6 +78,8 @@ mod dialects;
 mod malformed;
 
 pub mod http;
+pub mod in_process;
+pub mod loopback;
 mod stdio;
 
 pub use apply_model::ApplyModel;

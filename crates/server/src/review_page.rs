@@ -63,6 +63,21 @@ pub(crate) fn contents() -> ResourceContents {
     ResourceContents::text(PAGE, REVIEW).with_mime_type(APP).with_meta(metadata(meta))
 }
 
+/// Returns what a client declares that shows the page.
+pub(crate) fn declaration() -> Value {
+    json!({EXTENSION: {"mimeTypes": [APP]}})
+}
+
+/// Returns the page for a window of its own, whose policy lets run only what has this nonce.
+pub(crate) fn with_nonce(nonce: &str) -> String {
+    let mut page = PAGE.to_owned();
+    for tag in ["style", "script"] {
+        // The first is the page's own: text of it says neither.
+        page = page.replacen(&format!("<{tag}>"), &format!("<{tag} nonce=\"{nonce}\">"), 1);
+    }
+    page
+}
+
 fn metadata(facts: Value) -> MetaObject {
     match facts {
         Value::Object(facts) => MetaObject(facts),

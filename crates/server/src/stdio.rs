@@ -46,7 +46,16 @@ const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Serves one client over standard input and output until it closes the input.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let lines = Lines::new(standard::input()?, standard::output(), LONGEST_MESSAGE);
+    serve_over(emend, standard::input()?, standard::output()).await
+}
+
+/// Serves one client over these until it closes the input.
+pub(crate) async fn serve_over(
+    emend: Emend,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let lines = Lines::new(input, output, LONGEST_MESSAGE);
     let service = match emend.serve(lines).await {
         Ok(service) => service,
         // A client that leaves before it has initialized is no error.

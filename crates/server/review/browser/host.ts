@@ -7,6 +7,7 @@ interface Given {
   html: string;
   proxy?: string;
   theme: 'light' | 'dark';
+  tool: string;
   takesMessages: boolean;
 }
 
@@ -21,13 +22,15 @@ declare global {
 
 const CSP = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
 
-window.show = async ({ html, proxy, theme, takesMessages }) => {
+window.show = async ({ html, proxy, theme, tool, takesMessages }) => {
   document.querySelector('iframe')?.remove();
   const frame = document.createElement('iframe');
   frame.title = 'Review';
   frame.style.cssText = 'width: 100%; height: 95vh; border: 0';
   const capabilities = { serverTools: {}, updateModelContext: {}, ...(takesMessages ? { message: {} } : {}) };
-  const bridge = new AppBridge(null, { name: 'rounds', version: '1' }, capabilities, { hostContext: { theme } });
+  const toolInfo = { tool: { name: tool, inputSchema: { type: 'object' as const } } };
+  const hostContext = { theme, toolInfo };
+  const bridge = new AppBridge(null, { name: 'rounds', version: '1' }, capabilities, { hostContext });
   window.bridge = bridge;
   bridge.oncalltool = async ({ name, arguments: args }) => (await window.callTool(name, args ?? {})) as never;
   bridge.onmessage = async (params) => {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { deciding } from './deciding.mjs';
 import { open, serve } from './stand.mjs';
 
 const FILES = process.env.EMEND_FILES;
@@ -16,7 +17,7 @@ const text = (name) => readFileSync(path(name), 'utf8');
 const patch = (body) => ({ patch: `*** Begin Patch\n${body}\n*** End Patch\n` });
 
 const server = await serve();
-const { page, calls, notes, wrong, show, stop } = await open(server);
+const { page, calls, notes, wrong, show, use, allow, stop } = await open(server);
 page.setDefaultTimeout(10_000);
 const button = (frame, name) => frame.getByRole('button', { name, exact: true });
 const called = (name) => calls.filter((call) => call.name === name);
@@ -315,6 +316,8 @@ rounds['an edit is shown that a client hands on as text alone'] = async () => {
   await page.evaluate((content) => window.bridge.sendToolResult({ content }), result.content);
   await frame.getByRole('heading', { name: 'Change 1, line 3' }).waitFor();
 };
+
+Object.assign(rounds, deciding({ page, calls, show, use, allow, axe }));
 
 let failed = 0;
 const only = process.argv[2];

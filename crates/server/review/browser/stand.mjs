@@ -1,7 +1,7 @@
 // What the rounds stand on: a real server over standard input and output, a browser with the client's page, and checks.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,11 +10,16 @@ import { chromium } from 'playwright-core';
 
 const { EMEND, EMEND_FILES, BROWSER, HOME } = process.env;
 
-/** Starts `emend serve` on the files, as a client that shows apps. */
-export async function serve() {
-  const child = spawn(EMEND, ['serve', '--no-config', '--notify-lsp=false', '--workspace', EMEND_FILES], {
+const ENV = { ...process.env, HOME, XDG_STATE_HOME: `${HOME}/state` };
+
+/** Starts `emend serve` on the files, as a client that shows apps, which the person's own file may name. */
+export async function serve({ mode = 'auto', approvers = [] } = {}) {
+  const config = `${HOME}/config-${approvers.length}`;
+  mkdirSync(`${config}/emend`, { recursive: true });
+  writeFileSync(`${config}/emend/config.toml`, `notify_lsp = false\napprove_in_app = ${JSON.stringify(approvers)}\n`);
+  const child = spawn(EMEND, ['serve', '--mode', mode, '--workspace', EMEND_FILES], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, HOME, XDG_STATE_HOME: `${HOME}/state`, XDG_CONFIG_HOME: `${HOME}/config` },
+    env: { ...ENV, XDG_CONFIG_HOME: config },
   });
   const waiting = new Map();
   let last = 0;
@@ -38,6 +43,25 @@ export async function serve() {
   child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const call = (name, args) => request('tools/call', { name, arguments: args });
   return { request, call, stop: () => child.stdin.end() };
+}
+
+/** Starts `emend review` on the files. Returns the address of the file that leads in, and that of the page. */
+export async function review() {
+  const child = spawn(EMEND, ['review', '--no-open', '--no-config', '--notify-lsp=false', '--workspace', EMEND_FILES], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...ENV, XDG_CONFIG_HOME: `${HOME}/no-config` },
+  });
+  const file = await new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error('emend review has ended')));
+    createInterface({ input: child.stdout }).on('line', (line) => line.endsWith('.html') && resolve(line));
+  });
+  const [origin] = readFileSync(file, 'utf8').match(/http:\/\/127\.0\.0\.1:\d+/);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+  return { way: `file://${file}`, origin, stop };
 }
 
 /** Serves pages on loopback, each with the policy that it has in its header. */
@@ -105,6 +129,12 @@ export async function open(server) {
     if (message.type() === 'error') wrong.push(`console: ${message.text()}`);
   });
   const own = [hosts.port, proxies.port].map((port) => `http://127.0.0.1:${port}/`);
+  const allow = (prefix) => own.push(prefix);
+  let current = server;
+  /** Has the page ask another server, or the first again. */
+  const use = (other) => {
+    current = other ?? server;
+  };
   page.on('request', (request) => {
     const url = request.url();
     if (!own.some((known) => url.startsWith(known)) && !url.startsWith('about:') && !url.startsWith('data:'))
@@ -112,7 +142,7 @@ export async function open(server) {
   });
   await page.exposeFunction('callTool', (name, args) => {
     calls.push({ name, args });
-    return server.call(name, args);
+    return current.call(name, args);
   });
   await page.exposeFunction('note', (kind, what) => void notes.push({ kind, what }));
   await page.goto(own[0]);
@@ -120,11 +150,15 @@ export async function open(server) {
   const app = read.contents[0].text;
 
   /** Shows the page, with the arguments and the result of a call, and returns its frame. */
-  const show = async (tool, args, { framing = 'direct', theme = 'light', takesMessages = true } = {}) => {
-    const result = await server.call(tool, args);
+  const show = async (
+    tool,
+    args,
+    { framing = 'direct', theme = 'light', takesMessages = true, change = (result) => result } = {},
+  ) => {
+    const result = change(await current.call(tool, args));
     calls.length = 0;
     notes.length = 0;
-    const given = { html: app, theme, takesMessages, ...(framing === 'proxy' ? { proxy: own[1] } : {}) };
+    const given = { html: app, theme, tool, takesMessages, ...(framing === 'proxy' ? { proxy: own[1] } : {}) };
     await page.evaluate((given) => window.show(given), given);
     await page.evaluate((args) => window.bridge.sendToolInput({ arguments: args }), args);
     await page.evaluate((result) => window.bridge.sendToolResult(result), result);
@@ -136,5 +170,5 @@ export async function open(server) {
     hosts.stop();
     proxies.stop();
   };
-  return { page, calls, notes, wrong, show, stop };
+  return { page, calls, notes, wrong, show, use, allow, stop };
 }

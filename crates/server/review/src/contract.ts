@@ -22,10 +22,21 @@ export interface ReviewHunk {
   forgiven?: string;
 }
 
-export interface ReviewPage {
-  subject: 'preview' | 'edit';
+export interface ReviewEntry {
+  subject: 'preview' | 'edit' | 'approval';
   id: string;
-  state: 'waiting' | 'applied' | 'lost' | 'made' | 'undone';
+  title: string;
+  files: string[];
+  is_undone?: boolean;
+}
+
+export interface ReviewPage {
+  subject: 'preview' | 'edit' | 'approval' | 'session' | 'list';
+  id: string;
+  state: 'waiting' | 'applied' | 'lost' | 'made' | 'undone' | 'allowed' | 'denied';
+  entries?: ReviewEntry[];
+  rules?: string[];
+  session?: string;
   edit?: string;
   applied?: number[];
   stale: string[];
@@ -45,4 +56,5 @@ export interface ToolResult {
   content?: { type: string; text?: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
+  _meta?: Record<string, unknown>;
 }

@@ -2,8 +2,10 @@
 
 import { Bridge, toParent } from './bridge.ts';
 import { visible } from './code.ts';
-import type { ReviewPage, ToolResult } from './contract.ts';
+import type { ReviewEntry, ReviewPage, ToolResult } from './contract.ts';
 import { byId, el } from './dom.ts';
+import { listed } from './list.ts';
+import { isOwnWindow, toServer } from './own.ts';
 import { once } from './staging.ts';
 import { View } from './view.ts';
 
@@ -14,12 +16,28 @@ const TALLEST = 720;
 
 interface HostContext {
   theme?: 'light' | 'dark';
+  toolInfo?: { tool?: { name?: string } };
 }
 
-const bridge = new Bridge(toParent());
+type Subject =
+  | { preview: string; again?: true }
+  | { edit: string }
+  | { approval: string }
+  | { session: string }
+  | Record<string, never>;
+
+/** Whether the page has a window of its own, where a person and no model is at the other end. */
+const isOwn = isOwnWindow();
+const bridge = new Bridge(isOwn ? toServer() : toParent());
 let page: ReviewPage | undefined;
 let input: Record<string, unknown> | undefined;
 let host: HostContext = {};
+/** The secret that came with an edit that waits, by which this page may approve it. */
+let secret: { id: string; secret?: string } | undefined;
+/** The call that makes the edit that waits, once it is approved. */
+let held: { name: string; args: Record<string, unknown> } | undefined;
+/** What a person has said of hunks, for the model, where no client takes it at once. */
+let comments: string[] = [];
 /** Grows with each subject, so that a late page of another one is known. */
 let generation = 0;
 
@@ -54,24 +72,52 @@ function tell(text: string, isProblem = false): void {
   status.replaceChildren(visible(text));
 }
 
-async function show(subject: { preview: string } | { edit: string }): Promise<void> {
+async function show(subject: Subject): Promise<void> {
   generation += 1;
   const own = generation;
   const first = await review(subject);
   if (own !== generation) return;
   if (first.state === 'applied' && first.edit !== undefined) return show({ edit: first.edit });
   page = first;
-  view.begin(first);
+  comments = [];
+  if (first.subject === 'list') view.replace(listed(first.entries ?? [], open));
+  else view.begin(first);
   refresh();
   let next = first.next;
   while (next !== undefined) {
-    const more: ReviewPage = await review({ ...subject, from: next });
+    const more: ReviewPage = await review({ ...subject, again: false, from: next });
     if (own !== generation || more.state !== first.state) return;
     view.add(more);
     refresh();
     next = more.next;
   }
 }
+
+async function list(): Promise<void> {
+  tell('');
+  await show({});
+}
+
+/** Opens an entry of the list. */
+function open(entry: ReviewEntry): void {
+  tell('');
+  held = undefined;
+  run(() => show({ [entry.subject]: entry.id } as Subject))();
+}
+
+/** Returns whether a yes or no of this page counts. */
+function mayDecide(): boolean {
+  if (page?.subject !== 'approval' || page.state !== 'waiting') return false;
+  return isOwn || (secret?.id === page.id && secret.secret !== undefined);
+}
+
+const TITLES = {
+  preview: 'Review before it is made',
+  edit: 'Edit',
+  approval: 'Waits for your approval',
+  session: 'What the session has changed',
+  list: 'Edits',
+};
 
 /** Brings buttons, counts and banners in line with what is known. */
 function refresh(): void {
@@ -80,8 +126,15 @@ function refresh(): void {
   const isStale = isPreview && (page?.stale.length ?? 0) > 0;
   const taken = staging.taken().length;
   const all = isPreview ? Math.max(staging.all().length, 0) : 0;
-  const title = isPreview ? 'Review before it is made' : page?.state === 'undone' ? 'Edit, taken back' : 'Edit';
+  const title = page?.state === 'undone' ? 'Edit, taken back' : TITLES[page?.subject ?? 'edit'];
   byId('title').replaceChildren(page ? title : 'Review');
+  const why = page?.subject === 'approval' ? `It needs your approval, since ${page.rules?.join(', and ')}.` : '';
+  byId('why').hidden = why === '';
+  byId('why').replaceChildren(visible(why));
+  byId('list').hidden = page === undefined || page.subject === 'list' || (page.subject === 'preview' && !isOwn);
+  byId('session').hidden = page?.subject !== 'edit' || page.session === undefined;
+  byId('approve').hidden = !mayDecide();
+  byId('deny').hidden = !mayDecide() && !(isOwn && isPreview && page?.state === 'waiting');
   byId('what').replaceChildren(visible(page?.made_by ? `${page.id}, ${page.made_by}` : ''));
   byId('count').replaceChildren(
     isPreview
@@ -94,11 +147,11 @@ function refresh(): void {
   apply.replaceChildren(taken === all ? 'Apply all' : `Apply ${taken} of ${all}`);
   for (const id of ['accept-all', 'reject-all']) byId(id).hidden = !isPreview;
   const undo = byId('undo') as HTMLButtonElement;
-  undo.hidden = isPreview || page === undefined;
+  undo.hidden = page?.subject !== 'edit';
   undo.disabled = page?.state !== 'made';
   byId('stale').hidden = !isStale;
   byId('stale-files').replaceChildren(visible((page?.stale ?? []).join(', ')));
-  (byId('again') as HTMLButtonElement).disabled = input === undefined;
+  (byId('again') as HTMLButtonElement).disabled = input === undefined && !isOwn;
 }
 
 const apply = once(async () => {
@@ -107,20 +160,77 @@ const apply = once(async () => {
   const rejected = all.filter((number) => !taken.includes(number));
   page.state = 'lost';
   refresh();
-  const result = await call('apply_preview', rejected.length === 0 ? { preview: id } : { preview: id, hunks: taken });
+  const args = rejected.length === 0 ? { preview: id } : { preview: id, hunks: taken };
+  const result = await call('apply_preview', args);
   const edit = result.structuredContent?.edit;
   if (result.isError || typeof edit !== 'string') {
     page.state = 'waiting';
+    if (await waits(result, { name: 'apply_preview', args })) return;
     tell(said(result), true);
     await look();
     refresh();
     return;
   }
+  const comment = comments.join('\n');
+  if (isOwn && comment !== '') await call('decide', { preview: id, is_allowed: true, comment });
   await show({ edit });
   tell(`Applied as edit ${edit}${rejected.length > 0 ? `, without ${rejected.length} that you rejected` : ''}.`);
   const left = rejected.length > 0 ? ` They rejected hunks ${rejected.join(', ')}, which were not applied.` : '';
   inform(`The person reviewed preview ${id} and applied it as edit ${edit}.${left}`);
 });
+
+/** Shows an edit that waits for approval, if this answer says that one does. */
+async function waits(result: ToolResult, by: typeof held): Promise<boolean> {
+  const found = result._meta?.['emend/approval'] as typeof secret;
+  // Some clients hand on the text alone.
+  const id = found?.id ?? said(result).match(/`emend approve(?: [^`]*)? ([0-9a-f]{12})`/)?.[1];
+  if (!result.isError || id === undefined) return false;
+  secret = found;
+  held = by;
+  const kept = comments;
+  await show({ approval: id });
+  comments = kept;
+  tell(mayDecide() ? 'Nothing was changed yet.' : said(result));
+  return true;
+}
+
+async function decide(is_allowed: boolean): Promise<void> {
+  if (page === undefined) return;
+  const about = page.subject === 'preview' ? { preview: page.id } : { approval: page.id };
+  const comment = comments.join('\n');
+  const own = secret?.secret === undefined || page.subject === 'preview' ? {} : { secret: secret.secret };
+  const result = await call('decide', { ...about, ...own, is_allowed, ...(comment === '' ? {} : { comment }) });
+  secret = undefined;
+  if (result.isError) {
+    tell(said(result), true);
+    await show(about);
+    return;
+  }
+  const made = is_allowed && held ? await call(held.name, held.args) : undefined;
+  const edit = made?.structuredContent?.edit;
+  held = undefined;
+  if (typeof edit === 'string') {
+    await show({ edit });
+    tell(`Approved, and made as edit ${edit}.`);
+    inform(`The person approved this edit on the review page, and it is made as edit ${edit}. Do not send it again.`);
+    return;
+  }
+  if (isOwn) await show({});
+  else await show(about);
+  if (made) tell(said(made), made.isError);
+  else
+    tell(
+      is_allowed
+        ? 'Approved: the client makes it when it sends the same call again.'
+        : 'Declined. Nothing was changed.',
+    );
+  if (!is_allowed)
+    inform('The person declined this edit on the review page. Do not send it again; ask what they want.');
+  else if (!made) inform('The person approved this edit on the review page. Send the same call again.');
+}
+
+const approve = once(() => decide(true));
+const deny = once(() => decide(false));
 
 const undo = once(async () => {
   if (page?.subject !== 'edit' || page.state !== 'made') return;
@@ -136,6 +246,11 @@ const undo = once(async () => {
 });
 
 const again = once(async () => {
+  if (isOwn && page?.subject === 'preview') {
+    await show({ preview: page.id, again: true });
+    tell('This is a new preview, of the files as they are now.');
+    return;
+  }
   if (!input) return;
   const result = await call('edit_preview', input);
   const preview = result.structuredContent?.preview;
@@ -176,7 +291,9 @@ function heard(result: ToolResult): void {
   const text = result.isError ? '' : said(result);
   const preview = typeof content.preview === 'string' ? content.preview : text.match(/\bpreview-[0-9a-f]{32}\b/)?.[0];
   const edit =
-    typeof content.edit === 'string' ? content.edit : text.match(/^(?:Success\. )?Edit ([0-9a-z]+)[.:]$/m)?.[1];
+    typeof content.edit === 'string'
+      ? content.edit
+      : text.match(/^(?:Success\. |This is )?[Ee]dit ([0-9a-z]+)[.:;]/m)?.[1];
   const servers = Array.isArray(content.diagnostics) ? content.diagnostics : [];
   byId('diagnostics').replaceChildren(
     ...servers.flatMap((server: { diagnostics?: unknown[] }) =>
@@ -187,7 +304,13 @@ function heard(result: ToolResult): void {
   );
   if (!result.isError && preview !== undefined) run(() => show({ preview }))();
   else if (!result.isError && edit !== undefined) run(() => show({ edit }))();
-  else {
+  else run(() => refused(result, content))();
+}
+
+/** Shows what waits for approval, or what an answer says. */
+async function refused(result: ToolResult, content: Record<string, unknown>): Promise<void> {
+  const name = host.toolInfo?.tool?.name;
+  if (!(await waits(result, name !== undefined && input !== undefined ? { name, args: input } : undefined))) {
     tell(said(result), result.isError);
     const diff = typeof content.diff === 'string' ? content.diff : '';
     byId('hunks').replaceChildren(...(diff ? [el('pre', { class: 'plain' }, visible(diff))] : []));
@@ -218,10 +341,27 @@ function keys(event: KeyboardEvent): void {
   action();
 }
 
+/** Shows what the address names, or the list. The token in the address is used up. */
+async function beginOwn(): Promise<void> {
+  const [subject, id] = window.location.hash.slice(1).split('=');
+  window.history.replaceState(null, '', '/');
+  const known = subject === 'preview' || subject === 'edit' || subject === 'approval';
+  await show(known && id ? ({ [subject]: id } as Subject) : {});
+}
+
 async function begin(): Promise<void> {
   byId('apply').addEventListener('click', run(apply));
   byId('undo').addEventListener('click', run(undo));
   byId('again').addEventListener('click', run(again));
+  byId('approve').addEventListener('click', run(approve));
+  byId('deny').addEventListener('click', run(deny));
+  byId('list').addEventListener('click', run(list));
+  byId('session').addEventListener(
+    'click',
+    run(async () => {
+      if (page?.session !== undefined) await show({ session: page.session });
+    }),
+  );
   byId('accept-all').addEventListener('click', () => {
     view.staging.choose(view.staging.all(), 'accepted');
     refresh();
@@ -263,9 +403,16 @@ async function begin(): Promise<void> {
     view.allowComments(async (about, text) => {
       const content = [{ type: 'text', text: `${about}: ${text}` }];
       await bridge.request('ui/message', { role: 'user', content });
+      return 'The comment was sent.';
+    });
+  } else if (isOwn) {
+    view.allowComments(async (about, text) => {
+      comments.push(`${about}: ${text}`);
+      return 'The model gets it with your decision.';
     });
   }
   bridge.notify('ui/notifications/initialized', {});
+  if (isOwn) await beginOwn();
   new ResizeObserver(() => {
     const { scrollWidth, scrollHeight } = document.documentElement;
     // A frame that is not laid out yet has no size worth telling.

@@ -39,7 +39,7 @@ export class View {
   private canChoose = false;
   private readonly near: IntersectionObserver;
   /** Sends a comment to the model; absent where the client takes none. */
-  private comment?: (about: string, text: string) => Promise<void>;
+  private comment?: (about: string, text: string) => Promise<string>;
 
   constructor(private readonly actions: Actions) {
     this.near = new IntersectionObserver(
@@ -50,7 +50,8 @@ export class View {
     );
   }
 
-  allowComments(comment: (about: string, text: string) => Promise<void>): void {
+  /** Lets a person comment. What takes the comment says what became of it. */
+  allowComments(comment: (about: string, text: string) => Promise<string>): void {
     this.comment = comment;
   }
 
@@ -84,6 +85,12 @@ export class View {
       this.near.observe(shown.section);
     }
     this.mark();
+  }
+
+  /** Shows this in place of hunks. */
+  replace(nodes: Node[]): void {
+    this.begin({ subject: 'list', id: '', state: 'made', stale: [], hunks: [], total: 0, files: [] });
+    byId('hunks').replaceChildren(...nodes);
   }
 
   get isAllKnown(): boolean {
@@ -220,7 +227,7 @@ export class View {
         send.disabled = true;
         const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
         this.comment?.(about, text.value.trim()).then(
-          () => form.replaceChildren(el('p', { class: 'hint', role: 'status' }, 'The comment was sent.')),
+          (said) => form.replaceChildren(el('p', { class: 'hint', role: 'status' }, said)),
           () => {
             send.disabled = false;
           },

@@ -49,14 +49,17 @@ pub(super) fn preview(call: &Call<'_>, mut asked: EditRequest) -> Result<Outcome
     }
 }
 
-/// Plans the edit anew that another process has previewed, for the versions of the files that it found.
-pub(super) fn replan(call: &Call<'_>, asked: &Reviewable) -> Result<Preview, Vec<Problem>> {
+/// Plans the edit anew that another process has previewed, for the versions of the files that it found, or for the files as
+/// they are now.
+pub(super) fn replan(call: &Call<'_>, asked: &Reviewable, is_for_now: bool) -> Result<Preview, Vec<Problem>> {
     let unreadable = || vec![Problem::new(Kind::UnknownPreview)];
     let arguments = serde_json::from_str(&asked.arguments).map_err(|_| unreadable())?;
     let tool = tools::find(&asked.tool).and_then(|tool| Some((tool, tool.as_edit?)));
     let (tool, as_edit) = tool.ok_or_else(unreadable)?;
     let mut request = as_edit(tool, call, arguments).map_err(NotDone::into_problems)?;
-    request.versions.clone_from(&asked.versions);
+    if !is_for_now {
+        request.versions.clone_from(&asked.versions);
+    }
     let preview = call.workspace.preview(&request.request(), &call.context(&request.origin));
     preview.map_err(NotCommitted::into_problems)
 }

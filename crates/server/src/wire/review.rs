@@ -28,6 +28,8 @@ pub struct Review {
     pub from: Option<usize>,
     /// Only whether it is still as it was: no files, no hunks.
     pub state_only: Option<bool>,
+    /// Whether to plan a preview of another process anew, for the files as they are now.
+    pub again: Option<bool>,
     /// Instead: lines of this file as it was when it was previewed.
     pub path: Option<String>,
     /// The first of these lines, counted from 1.

@@ -1,8 +1,11 @@
 //! A preview on the review page: one of this process, or one that another process has made and that is planned anew here.
 
+use std::sync::Arc;
+
 use emend_edit::diff::{self, DiffPart};
 use emend_edit::plan::FilePlan;
 use emend_edit::text::split_lines;
+use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
 use emend_workspace::{ChangeKind, Fingerprint, Preview};
@@ -12,6 +15,7 @@ use crate::door::Door;
 use crate::messages::{self, Audience};
 use crate::previews::PreviewState;
 use crate::tools::Call;
+use crate::tools::making::replan;
 use crate::wire::{Review, ReviewFile, ReviewHunk, ReviewPage};
 
 /// The most lines that are shown around hunks at once.
@@ -22,8 +26,10 @@ const COLUMNS: usize = 4_000;
 /// Returns a page of a preview.
 pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<ReviewPage, Problem> {
     let empty = ReviewPage { subject: "preview", id: handle.to_owned(), ..ReviewPage::default() };
+    let is_again = asked.again == Some(true) && call.door == Door::Person;
     let found = match call.previews.find(call.caller.owner(), handle) {
-        Ok(found) => found,
+        Ok(found) if !is_again => found,
+        Ok(_) => found_again(call, handle)?,
         Err(unknown) if call.door == Door::Client => return Err(unknown),
         // Another process has made it.
         Err(unknown) => match left_elsewhere(call, handle, unknown)? {
@@ -102,6 +108,15 @@ fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
+/// Plans a preview anew for the files as they are now.
+fn found_again(call: &Call<'_>, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
+    let asked = call.workspace.reviewables().and_then(|all| all.find(handle));
+    let asked = asked.ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
+    let preview = replan(call, &asked, true).map_err(|mut problems| problems.remove(0))?;
+    call.previews.keep(handle, call.caller.owner(), preview);
+    call.previews.find(call.caller.owner(), handle)
+}
+
 /// What has become of a preview that another process has made.
 enum Left {
     /// It is planned anew, and kept under its handle.
@@ -120,8 +135,7 @@ fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Lef
         Some(PreviewWord { edit: None, .. }) => return Ok(Left::Lost("It was declined.".into())),
         None => {}
     }
-    let replanned = super::super::making::replan(call, &asked);
-    Ok(match replanned {
+    Ok(match replan(call, &asked, false) {
         Ok(preview) if asked.is_same_as(&preview) => {
             call.previews.keep(handle, call.caller.owner(), preview);
             Left::Planned

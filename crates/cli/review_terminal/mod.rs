@@ -1,0 +1,251 @@
+//! `emend review` in a terminal: what the review page shows, for who has no browser. It asks the server what the page asks it,
+//! and calls the same tools.
+
+mod page;
+mod screen;
+
+use anyhow::{Context, bail};
+use crossterm::event::KeyCode;
+use emend_server::in_process::InProcess;
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use self::page::{Choice, Page, Subject};
+use self::screen::{Row, Screen};
+use crate::exit::Exit;
+use crate::output::Colours;
+
+const KEYS_OF_LIST: &str = "j k choose   enter open   q quit";
+const KEYS_OF_PREVIEW: &str =
+    "j k next/previous hunk   a accept   r reject   u take back   c comment   A apply   D decline   q back";
+const KEYS_OF_APPROVAL: &str = "j k next/previous   y approve   n decline   c comment   q back";
+const KEYS_OF_EDIT: &str = "j k next/previous   T take back   s whole session   q back";
+
+/// Something of the list.
+struct Entry {
+    subject: Subject,
+    title: String,
+}
+
+/// What the person sees, and whom it asks.
+struct Review {
+    client: InProcess,
+    screen: Screen,
+    colours: Colours,
+}
+
+/// Runs until the person leaves.
+pub(crate) async fn run(client: InProcess, id: Option<&str>, colours: Colours) -> anyhow::Result<Exit> {
+    let screen = Screen::open().context("the review needs a terminal")?;
+    let mut review = Review { client, screen, colours };
+    let mut status = String::new();
+    let mut next = match id {
+        Some(id) => review.named(id).await?,
+        None => None,
+    };
+    loop {
+        let subject = match next.take() {
+            Some(subject) => Some(subject),
+            None => review.choose(&status).await?,
+        };
+        let Some(subject) = subject else { return Ok(Exit::Done) };
+        (status, next) = match review.look(subject).await {
+            Ok(seen) => seen,
+            Err(error) => (error.to_string(), None),
+        };
+    }
+}
+
+impl Review {
+    /// Calls a tool. The error is what it says of a refusal.
+    async fn call(&self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+        let Value::Object(arguments) = arguments else { bail!("a call has arguments") };
+        let result = self.client.call(tool, arguments).await?;
+        if result["isError"] == true {
+            bail!("{}", said(&result));
+        }
+        Ok(result)
+    }
+
+    async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
+        let list = self.call("review", json!({})).await?;
+        let entries = list["structuredContent"]["entries"].as_array().cloned().unwrap_or_default();
+        let entry = |entry: &Value| {
+            let subject = Subject::of(entry["subject"].as_str()?, entry["id"].as_str()?)?;
+            let files = entry["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let files: Vec<&str> = files.collect();
+            let undone = if entry["is_undone"] == true { " (taken back)" } else { "" };
+            let title =
+                format!("{}  {}{undone}: {}", subject.head(), entry["title"].as_str()?, files.join("; "));
+            Some(Entry { subject, title })
+        };
+        Ok(entries.iter().filter_map(entry).collect())
+    }
+
+    /// The entry whose id begins so.
+    async fn named(&self, id: &str) -> anyhow::Result<Option<Subject>> {
+        let entries = self.entries().await?;
+        let mut fitting = entries.into_iter().map(|entry| entry.subject).filter(|it| it.id().starts_with(id));
+        match (fitting.next(), fitting.next()) {
+            (Some(subject), None) => Ok(Some(subject)),
+            (Some(_), Some(_)) => bail!("more than one begins with {id}"),
+            (None, _) => bail!("nothing waits, was previewed or was edited lately under {id}"),
+        }
+    }
+
+    /// Shows the list until the person chooses; `None` if they leave.
+    async fn choose(&mut self, status: &str) -> anyhow::Result<Option<Subject>> {
+        let mut entries = self.entries().await?;
+        let mut current = 0;
+        loop {
+            let row =
+                |(at, entry): (usize, &Entry)| Row { text: screen::plain(&entry.title), item: Some(at) };
+            let mut rows: Vec<Row> = entries.iter().enumerate().map(row).collect();
+            if rows.is_empty() {
+                rows.push(Row { text: "Nothing waits, and nothing was edited yet.".into(), item: None });
+            }
+            let title = self.colours.bold("What there is to review");
+            self.screen.draw(&title, &rows, Some(current), &screen::plain(status), KEYS_OF_LIST)?;
+            match self.screen.key().await? {
+                KeyCode::Char('j') | KeyCode::Down => {
+                    current = (current + 1).min(entries.len().saturating_sub(1));
+                }
+                KeyCode::Char('k') | KeyCode::Up => current = current.saturating_sub(1),
+                KeyCode::Enter if current < entries.len() => {
+                    return Ok(Some(entries.swap_remove(current).subject));
+                }
+                KeyCode::Char('q') | KeyCode::Esc => return Ok(None),
+                _ => {}
+            }
+        }
+    }
+
+    /// Shows a subject until the person leaves it. Returns what became of it, and what is shown next.
+    async fn look(&mut self, subject: Subject) -> anyhow::Result<(String, Option<Subject>)> {
+        let mut page = self.load(&subject).await?;
+        let mut status = String::new();
+        // What makes an edit once it is approved.
+        let mut held: Option<(&str, Value)> = None;
+        loop {
+            let keys = match page.subject {
+                Subject::Preview(_) => KEYS_OF_PREVIEW,
+                Subject::Approval(_) => KEYS_OF_APPROVAL,
+                Subject::Edit(_) | Subject::Session(_) => KEYS_OF_EDIT,
+            };
+            let rows = page.rows(self.colours);
+            self.screen.draw(
+                &self.colours.bold(&page.title()),
+                &rows,
+                Some(page.current),
+                &screen::plain(&status),
+                keys,
+            )?;
+            let key = self.screen.key().await?;
+            status.clear();
+            match (&page.subject, key) {
+                (_, KeyCode::Char('q') | KeyCode::Esc) => return Ok((String::new(), None)),
+                (_, KeyCode::Char('j') | KeyCode::Down) => page.go(1),
+                (_, KeyCode::Char('k') | KeyCode::Up) => page.go(-1),
+                (_, KeyCode::Char(' ') | KeyCode::PageDown) => self.screen.scroll(1),
+                (_, KeyCode::Char('b') | KeyCode::PageUp) => self.screen.scroll(-1),
+                (Subject::Preview(_), KeyCode::Char('a')) => page.choose(Choice::Accepted),
+                (Subject::Preview(_), KeyCode::Char('r')) => page.choose(Choice::Rejected),
+                (Subject::Preview(_), KeyCode::Char('u')) => page.back(),
+                (Subject::Preview(_) | Subject::Approval(_), KeyCode::Char('c')) => {
+                    if let Some(comment) = self.screen.ask("Comment for the model: ").await? {
+                        page.comment(&comment);
+                        "The model gets it with your decision.".clone_into(&mut status);
+                    }
+                }
+                (Subject::Preview(id), KeyCode::Char('A')) => {
+                    let Some(hunks) = page.taken() else {
+                        "You have rejected all of it: D declines it.".clone_into(&mut status);
+                        continue;
+                    };
+                    let mut arguments = json!({"preview": id});
+                    if let Some(hunks) = hunks {
+                        arguments["hunks"] = json!(hunks);
+                    }
+                    let result = self.client.call("apply_preview", object(arguments.clone())).await?;
+                    if let Some(waits) = result["_meta"]["emend/approval"]["id"].as_str() {
+                        let comments = std::mem::take(&mut page.comments);
+                        held = Some(("apply_preview", arguments));
+                        page = self.load(&Subject::Approval(waits.to_owned())).await?;
+                        page.comments = comments;
+                        "Nothing was changed yet.".clone_into(&mut status);
+                    } else if let Some(edit) = result["structuredContent"]["edit"].as_str() {
+                        if !page.comments.is_empty() {
+                            let comment = page.comments.join("\n");
+                            let said = json!({"preview": id, "is_allowed": true, "comment": comment});
+                            self.call("decide", said).await?;
+                        }
+                        return Ok((format!("Applied as edit {edit}."), None));
+                    } else {
+                        status = said(&result);
+                    }
+                }
+                (Subject::Preview(_), KeyCode::Char('D')) | (Subject::Approval(_), KeyCode::Char('n')) => {
+                    self.decide(&page, false).await?;
+                    return Ok(("Declined. Nothing was changed.".into(), None));
+                }
+                (Subject::Approval(_), KeyCode::Char('y')) => {
+                    self.decide(&page, true).await?;
+                    let Some((tool, arguments)) = held.take() else {
+                        let then = "Approved: the client makes it when it sends the same call again.";
+                        return Ok((then.into(), None));
+                    };
+                    let made = self.call(tool, arguments).await?;
+                    let edit = made["structuredContent"]["edit"].as_str().unwrap_or_default();
+                    return Ok((format!("Approved, and made as edit {edit}."), None));
+                }
+                (Subject::Edit(id), KeyCode::Char('T')) => {
+                    self.call("undo_edit", json!({"edit": id})).await?;
+                    return Ok(("Taken back: the files are as they were before.".into(), None));
+                }
+                (Subject::Edit(_), KeyCode::Char('s')) => match &page.session {
+                    Some(session) => return Ok((String::new(), Some(Subject::Session(session.clone())))),
+                    None => "It was made in no session.".clone_into(&mut status),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    async fn decide(&self, page: &Page, is_allowed: bool) -> anyhow::Result<()> {
+        let mut said = page.subject.argument();
+        said.insert("is_allowed".into(), is_allowed.into());
+        if !page.comments.is_empty() {
+            said.insert("comment".into(), page.comments.join("\n").into());
+        }
+        self.call("decide", Value::Object(said)).await.map(drop)
+    }
+
+    /// Loads all of a subject.
+    async fn load(&mut self, subject: &Subject) -> anyhow::Result<Page> {
+        self.screen.begin();
+        let mut arguments = subject.argument();
+        let first = self.call("review", Value::Object(arguments.clone())).await?;
+        let mut page = Page::begin(subject.clone(), &first["structuredContent"])?;
+        let mut next = first["structuredContent"]["next"].as_u64();
+        while let Some(from) = next {
+            arguments.insert("from".into(), from.into());
+            let more = self.call("review", Value::Object(arguments.clone())).await?;
+            page.add(&more["structuredContent"]);
+            next = more["structuredContent"]["next"].as_u64();
+        }
+        Ok(page)
+    }
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        _ => JsonObject::default(),
+    }
+}
+
+/// The text of a result.
+fn said(result: &Value) -> String {
+    let blocks = result["content"].as_array().into_iter().flatten();
+    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}

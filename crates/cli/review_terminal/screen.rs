@@ -1,0 +1,147 @@
+//! The whole screen of the terminal: rows that scroll, a line for what happened, and one for the keys. Whatever ends the
+//! program, the terminal is left as it was.
+
+use std::io::{self, Write, stdout};
+
+use anyhow::Context;
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{
+    self, Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+};
+use crossterm::{execute, queue};
+use emend_workspace::approval::visible_line;
+
+/// A line of the screen, without control characters but for colours.
+pub(super) struct Row {
+    pub(super) text: String,
+    /// What can be selected, of which this is a line.
+    pub(super) item: Option<usize>,
+}
+
+/// The screen.
+pub(super) struct Screen {
+    top: usize,
+    /// The number of rows that fit.
+    room: usize,
+    /// What was selected when the screen was drawn last.
+    current: Option<usize>,
+}
+
+impl Screen {
+    pub(super) fn open() -> io::Result<Self> {
+        terminal::enable_raw_mode()?;
+        let screen = Self { top: 0, room: 20, current: None };
+        execute!(stdout(), EnterAlternateScreen, DisableLineWrap, Hide)?;
+        Ok(screen)
+    }
+
+    /// Begins something else, from its top.
+    pub(super) fn begin(&mut self) {
+        (self.top, self.current) = (0, None);
+    }
+
+    /// Scrolls by so many screens.
+    pub(super) fn scroll(&mut self, screens: isize) {
+        self.top = self.top.saturating_add_signed(screens * self.room.saturating_sub(2).cast_signed());
+    }
+
+    /// Draws all of it. A selection that has moved is brought into view.
+    pub(super) fn draw(
+        &mut self,
+        title: &str,
+        rows: &[Row],
+        current: Option<usize>,
+        status: &str,
+        keys: &str,
+    ) -> io::Result<()> {
+        let (width, height) = size();
+        self.room = usize::from(height).saturating_sub(3).max(1);
+        if self.current != current {
+            let of_current = |row: &Row| row.item == current && current.is_some();
+            let (first, last) = (rows.iter().position(of_current), rows.iter().rposition(of_current));
+            if let (Some(first), Some(last)) = (first, last) {
+                if last >= self.top + self.room {
+                    self.top = (last + 1).saturating_sub(self.room).min(first);
+                }
+                self.top = self.top.min(first);
+            }
+            self.current = current;
+        }
+        self.top = self.top.min(rows.len().saturating_sub(1));
+        let mut out = stdout().lock();
+        queue!(out, MoveTo(0, 0), Clear(ClearType::All))?;
+        write!(out, "{title}")?;
+        for (at, row) in rows.iter().skip(self.top).take(self.room).enumerate() {
+            let mark = if row.item.is_some() && row.item == current { ">" } else { " " };
+            queue!(out, MoveTo(0, u16::try_from(at + 1).unwrap_or(u16::MAX)))?;
+            write!(out, "{mark} {}", row.text)?;
+        }
+        queue!(out, MoveTo(0, height.saturating_sub(2)))?;
+        write!(out, "{status}")?;
+        queue!(out, MoveTo(0, height.saturating_sub(1)))?;
+        let keys: String = keys.chars().take(usize::from(width)).collect();
+        write!(out, "{keys}")?;
+        out.flush()
+    }
+
+    /// Waits for a key. The end of the input and Ctrl-C are as Escape.
+    pub(super) async fn key(&self) -> anyhow::Result<KeyCode> {
+        let reading = tokio::task::spawn_blocking(|| {
+            loop {
+                match event::read() {
+                    Ok(Event::Key(KeyEvent { code, modifiers, kind, .. }))
+                        if kind != KeyEventKind::Release =>
+                    {
+                        let is_end = modifiers.contains(KeyModifiers::CONTROL)
+                            && matches!(code, KeyCode::Char('c' | 'd'));
+                        // What was typed before the screen was there may have come as a line.
+                        let is_line = modifiers.contains(KeyModifiers::CONTROL) && code == KeyCode::Char('j');
+                        let code = if is_line { KeyCode::Enter } else { code };
+                        return Ok(if is_end { KeyCode::Esc } else { code });
+                    }
+                    Ok(Event::Resize(..)) => return Ok(KeyCode::Null),
+                    Ok(_) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        });
+        reading.await.context("the keys cannot be read")?.context("the keys cannot be read")
+    }
+
+    /// Asks for a line of text; `None` if it is given up or empty.
+    pub(super) async fn ask(&self, question: &str) -> anyhow::Result<Option<String>> {
+        let mut text = String::new();
+        loop {
+            let (_, height) = size();
+            let mut out = stdout();
+            execute!(out, MoveTo(0, height.saturating_sub(2)), Clear(ClearType::CurrentLine))?;
+            write!(out, "{question}{}", plain(&text))?;
+            out.flush()?;
+            match self.key().await? {
+                KeyCode::Enter => return Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
+                KeyCode::Esc => return Ok(None),
+                KeyCode::Backspace => drop(text.pop()),
+                KeyCode::Char(typed) => text.push(typed),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The columns and rows of the terminal, as far as it says.
+fn size() -> (u16, u16) {
+    terminal::size().ok().filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((80, 24))
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = execute!(stdout(), Show, EnableLineWrap, LeaveAlternateScreen);
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// A text as one line that steers nothing.
+pub(super) fn plain(text: &str) -> String {
+    visible_line(&text.trim_end_matches('\n').replace('\t', "    ").replace('\n', " "))
+}

@@ -1,0 +1,238 @@
+//! The review page on loopback, for a person whose client shows no MCP App.
+//!
+//! Whoever reaches the page can approve edits, so it takes more than reaching the address. The way in is a token that stands
+//! only in a file for this user alone; it is good once and becomes a cookie that no script reads and no other site's page
+//! sends. Every request must name this address as its host, and a call this page as its origin, so that a page of another
+//! origin, or of another port of this machine, calls nothing. The page loads nothing and sends nothing elsewhere.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use emend_threads::Mutex;
+use http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN, SET_COOKIE};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::in_process::InProcess;
+use crate::review_page;
+
+/// The tools that the page calls.
+const TOOLS: [&str; 5] = ["review", "decide", "edit_preview", "apply_preview", "undo_edit"];
+/// The name of the cookie.
+const NAME: &str = "emend_review";
+/// The bytes of the largest call.
+const LARGEST: usize = 64 * 1024 * 1024;
+/// The time in which the head of a request has to arrive.
+const ARRIVAL: Duration = Duration::from_secs(30);
+
+/// What every response says of itself.
+const HEADERS: [(&str, &str); 5] = [
+    ("cache-control", "no-store"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+];
+
+type Answer = Response<Full<Bytes>>;
+
+/// The page on loopback.
+#[derive(Debug)]
+pub struct LoopbackPage {
+    listener: TcpListener,
+    service: Arc<Service>,
+}
+
+#[derive(Debug)]
+struct Service {
+    address: SocketAddr,
+    client: InProcess,
+    /// The hash of the token, until it is used.
+    token: Mutex<Option<blake3::Hash>>,
+    /// The hash of the cookie.
+    cookie: blake3::Hash,
+    /// The cookie, until somebody has come with the token.
+    fresh: Mutex<Option<String>>,
+}
+
+/// A call of the page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PageCall {
+    name: String,
+    arguments: JsonObject,
+}
+
+impl LoopbackPage {
+    /// Opens the page of this client at a free port. Returns it with the address that leads in, once.
+    pub async fn open(client: InProcess) -> io::Result<(Self, String)> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let (token, cookie) = (secret()?, secret()?);
+        let service = Service {
+            address,
+            client,
+            token: Mutex::new(Some(blake3::hash(token.as_bytes()))),
+            cookie: blake3::hash(cookie.as_bytes()),
+            fresh: Mutex::new(Some(cookie)),
+        };
+        Ok((Self { listener, service: Arc::new(service) }, format!("http://{address}/?{token}")))
+    }
+
+    /// Serves the page until `stop` completes.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => drop(tokio::spawn(connection(stream, Arc::clone(&self.service)))),
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection was not accepted");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+                () = &mut stop => break,
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, service: Arc<Service>) {
+    let service = service_fn(move |request| {
+        let service = Arc::clone(&service);
+        async move { Ok::<_, Infallible>(service.answer(request).await) }
+    });
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(ARRIVAL)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = serving.await {
+        tracing::debug!(%error, "a connection of the page ended");
+    }
+}
+
+impl Service {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if !is_only(request.headers(), &HOST, &self.address.to_string()) {
+            return refusal(StatusCode::FORBIDDEN, "This page has another address.");
+        }
+        match (request.method().clone(), request.uri().path()) {
+            (Method::GET, "/") => self.page(&request),
+            (Method::POST, "/call") => self.call(request).await,
+            _ => refusal(StatusCode::NOT_FOUND, "There is nothing here."),
+        }
+    }
+
+    /// Returns the page to who has the cookie, or gets it for the token.
+    fn page(&self, request: &Request<Incoming>) -> Answer {
+        let given = request.uri().query().and_then(|token| self.take_token(token));
+        if given.is_none() && !self.has_cookie(request.headers()) {
+            let why = "This address leads in once. Run emend review again.";
+            return refusal(StatusCode::FORBIDDEN, why);
+        }
+        let Ok(nonce) = secret() else {
+            return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The system gave no random bytes.");
+        };
+        let policy = format!(
+            "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri \
+             'none'; form-action 'none'; frame-ancestors 'none'"
+        );
+        let mut answer =
+            response(StatusCode::OK, "text/html; charset=utf-8", review_page::with_nonce(&nonce));
+        insert(&mut answer, HeaderName::from_static("content-security-policy"), &policy);
+        if let Some(cookie) = given {
+            insert(&mut answer, SET_COOKIE, &format!("{NAME}={cookie}; HttpOnly; SameSite=Strict; Path=/"));
+        }
+        answer
+    }
+
+    /// Uses the token up for the cookie.
+    fn take_token(&self, token: &str) -> Option<String> {
+        let mut good = self.token.lock();
+        if *good != Some(blake3::hash(token.as_bytes())) {
+            return None;
+        }
+        *good = None;
+        self.fresh.lock().take()
+    }
+
+    fn has_cookie(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        // Comparing hashes takes the same time for every guess.
+        pairs.any(|(name, value)| name == NAME && blake3::hash(value.as_bytes()) == self.cookie)
+    }
+
+    /// Calls a tool for the page.
+    async fn call(&self, request: Request<Incoming>) -> Answer {
+        let headers = request.headers();
+        let is_own = is_only(headers, &ORIGIN, &format!("http://{}", self.address))
+            && is_only(headers, &CONTENT_TYPE, "application/json");
+        if !is_own || !self.has_cookie(headers) {
+            return refusal(StatusCode::FORBIDDEN, "Only the page itself calls this.");
+        }
+        let Ok(body) = Limited::new(request.into_body(), LARGEST).collect().await else {
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The call is too large.");
+        };
+        let Ok(call) = serde_json::from_slice::<PageCall>(&body.to_bytes()) else {
+            return refusal(StatusCode::BAD_REQUEST, "That is no call.");
+        };
+        if !TOOLS.contains(&&*call.name) {
+            return refusal(StatusCode::FORBIDDEN, "The page does not call this tool.");
+        }
+        match self.client.call(&call.name, call.arguments).await {
+            Ok(result) => response(StatusCode::OK, "application/json", result.to_string()),
+            Err(error) => refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+}
+
+/// Returns whether a header stands there once, with this value.
+fn is_only(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
+    let mut all = headers.get_all(name).iter();
+    all.next().is_some_and(|given| given == value) && all.next().is_none()
+}
+
+fn refusal(status: StatusCode, why: &str) -> Answer {
+    response(status, "text/plain; charset=utf-8", format!("{why}\n"))
+}
+
+fn response(status: StatusCode, kind: &str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
+    *answer.status_mut() = status;
+    insert(&mut answer, CONTENT_TYPE, kind);
+    for (name, value) in HEADERS {
+        insert(&mut answer, HeaderName::from_static(name), value);
+    }
+    answer
+}
+
+fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
+    if let Ok(value) = value.parse() {
+        answer.headers_mut().insert(name, value);
+    }
+}
+
+/// Makes 128 random bits, in hex.
+fn secret() -> io::Result<String> {
+    let mut random = [0u8; 16];
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut text = String::new();
+    for byte in random {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,283 @@
+//! `emend review`: the page on loopback and its double in a terminal, for clients that show no page of their own.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use emend_testkit::{Folder, at_terminal_ahead};
+use serde_json::{Value, json};
+
+use crate::{EMEND, serve};
+
+/// `emend review`, for what is to be reviewed here.
+fn review(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = emend_testkit::command(EMEND);
+    command.arg("review").args(["--workspace"]).arg(folder.path()).arg("--state-dir").arg(folder.state());
+    command.args(["--no-config", "--notify-lsp=false"]).args(arguments);
+    command
+}
+
+/// A running page, and the browser of the person who has come in.
+struct Page {
+    process: Child,
+    /// `127.0.0.1:PORT`
+    address: String,
+    token: String,
+    cookie: String,
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The head and the body of a response.
+type Response = (String, String);
+
+impl Page {
+    fn open(folder: &Folder) -> Self {
+        let mut command = review(folder, &["--no-open"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let way = lines.find(|line| line.ends_with(".html")).expect("a file that leads to the page");
+        let text = fs::read_to_string(&way).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&way).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let url = text.split("url=http://").nth(1).unwrap().split('"').next().unwrap();
+        let (address, token) = url.split_once("/?").unwrap();
+        Self { process, address: address.to_owned(), token: token.to_owned(), cookie: String::new() }
+    }
+
+    /// Comes in with the token, as the browser does.
+    fn entered(folder: &Folder) -> Self {
+        let mut page = Self::open(folder);
+        let (head, body) = page.send(&format!("GET /?{} HTTP/1.1", page.token), &[], "");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{body}");
+        let set = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+        assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");
+        page.cookie = set.split(';').next().unwrap().to_owned();
+        page
+    }
+
+    /// Sends a request with the address as its host, and returns the response.
+    fn send(&self, line: &str, headers: &[&str], body: &str) -> Response {
+        let host = format!("Host: {}", self.address);
+        let has_host = headers.iter().any(|header| header.starts_with("Host:"));
+        let own = if has_host { Vec::new() } else { vec![&*host] };
+        let headers: String = own.iter().chain(headers).map(|header| format!("{header}\r\n")).collect();
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "{line}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    }
+
+    fn headers(&self) -> [String; 3] {
+        [
+            format!("Cookie: {}", self.cookie),
+            format!("Origin: http://{}", self.address),
+            "Content-Type: application/json".to_owned(),
+        ]
+    }
+
+    /// Calls a tool, as the page does.
+    #[track_caller]
+    fn call(&self, name: &str, arguments: Value) -> Value {
+        let headers = self.headers();
+        let body = json!({"name": name, "arguments": arguments}).to_string();
+        let (head, body) =
+            self.send("POST /call HTTP/1.1", &headers.each_ref().map(|header| &**header), &body);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    #[track_caller]
+    fn ok(&self, name: &str, arguments: Value) -> Value {
+        let result = self.call(name, arguments);
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].clone()
+    }
+}
+
+#[test]
+fn what_another_process_previewed_is_seen_chosen_and_applied() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = "*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5";
+    let patch = json!({"patch": emend_testkit::client::patch(patch)});
+    let handle = client.preview("apply_patch", patch.clone()).ok().handle();
+    let other = client.preview("apply_patch", patch).ok().handle();
+
+    let page = Page::entered(&folder);
+    let list = page.ok("review", json!({}));
+    let entries = list["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 2, "{list}");
+    assert_eq!((&entries[1]["subject"], &entries[1]["id"]), (&json!("preview"), &json!(handle)));
+    let shown = page.ok("review", json!({"preview": handle}));
+    assert_eq!((&shown["state"], &shown["total"]), (&json!("waiting"), &json!(2)));
+    let numbers: Vec<&Value> =
+        shown["hunks"].as_array().unwrap().iter().map(|hunk| &hunk["numbers"]).collect();
+    assert_eq!(numbers, [&json!([1]), &json!([2])], "the numbers that the client was given");
+    let edit = page.ok("apply_preview", json!({"preview": handle, "hunks": [2]}))["edit"].clone();
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n");
+    page.ok("decide", json!({"preview": handle, "is_allowed": true, "comment": "Leave line one."}));
+
+    let told = client.call("apply_preview", json!({"preview": handle})).ok();
+    assert_eq!(told.structured["edit"], edit);
+    assert!(
+        told.text.contains("applied this preview themselves, on the review page: of its hunks only 2"),
+        "{}",
+        told.text
+    );
+    assert!(told.text.contains("They say: Leave line one."), "{}", told.text);
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n", "it is applied once");
+
+    page.ok("decide", json!({"preview": other, "is_allowed": false, "comment": "Not five."}));
+    let told = client.call("apply_preview", json!({"preview": other})).refused("approval-denied");
+    assert!(told.text.contains("says: Not five."), "{}", told.text);
+
+    page.ok("undo_edit", json!({"edit": edit}));
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+    let told = client.call("apply_preview", json!({"preview": handle})).ok();
+    assert!(told.text.contains("and taken it back since"), "{}", told.text);
+}
+
+#[test]
+fn a_preview_whose_file_has_changed_is_not_applied_but_made_anew() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let mut client = serve(&folder);
+    let replace = |path: &str| json!({"path": path, "old_string": "one", "new_string": "1"});
+    let seen = client.preview("str_replace", replace("a.txt")).ok().handle();
+    let unseen = client.preview("str_replace", replace("b.txt")).ok().handle();
+    let page = Page::entered(&folder);
+    assert_eq!(page.ok("review", json!({"preview": seen}))["stale"], json!([]));
+    folder.write("a.txt", "zero\none\n");
+    folder.write("b.txt", "zero\none\n");
+    assert_eq!(page.ok("review", json!({"preview": seen, "state_only": true}))["stale"], json!(["a.txt"]));
+    let refused = page.call("apply_preview", json!({"preview": seen}));
+    assert_eq!(refused["isError"], true);
+    let again = page.ok("review", json!({"preview": seen, "again": true}));
+    assert_eq!(again["hunks"][0]["lines"], json!([" zero", "-one", "+1"]));
+    page.ok("apply_preview", json!({"preview": seen}));
+    assert_eq!(folder.text("a.txt"), "zero\n1\n");
+    // One that was never shown here is not planned for other files than those that the client was shown.
+    let lost = page.ok("review", json!({"preview": unseen}));
+    assert_eq!(lost["state"], "lost");
+    assert_eq!(folder.text("b.txt"), "zero\none\n");
+}
+
+#[test]
+fn what_waits_is_approved_on_the_page_and_made_by_the_client() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
+    client.replace("a.txt", "one", "two").refused("approval-needed");
+    let page = Page::entered(&folder);
+    let list = page.ok("review", json!({}));
+    let id = list["entries"][0]["id"].clone();
+    assert_eq!(list["entries"][0]["subject"], "approval");
+    let shown = page.ok("review", json!({"approval": id}));
+    assert_eq!(shown["rules"], json!(["the mode is ask"]));
+    assert_eq!(shown["hunks"][0]["lines"], json!(["-one", "+two"]));
+    page.ok("decide", json!({"approval": id, "is_allowed": true}));
+    assert_eq!(folder.text("a.txt"), "one\n");
+    client.replace("a.txt", "one", "two").ok();
+    assert_eq!(folder.text("a.txt"), "two\n");
+}
+
+#[test]
+fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
+    client.replace("a.txt", "one", "two").refused("approval-needed");
+    let page = Page::entered(&folder);
+    let id = page.ok("review", json!({}))["entries"][0]["id"].clone();
+    let forbidden = |line: &str, headers: &[&str], body: &str| {
+        let (head, _) = page.send(line, headers, body);
+        assert!(
+            !head.starts_with("HTTP/1.1 2") && !head.contains("set-cookie"),
+            "{line} {headers:?}: {head}"
+        );
+    };
+    let (get, call) = ("GET / HTTP/1.1", "POST /call HTTP/1.1");
+    let [cookie, origin, json_type] = &page.headers();
+    forbidden(get, &[], "");
+    forbidden(get, &["Cookie: emend_review=0"], "");
+    forbidden(&format!("GET /?{} HTTP/1.1", page.token), &[], "");
+    forbidden(get, &[cookie, "Host: rebound.example"], "");
+    forbidden(get, &[cookie, "Host: localhost"], "");
+    let yes = json!({"name": "decide", "arguments": {"approval": id, "is_allowed": true}}).to_string();
+    for headers in [
+        &[&**origin, json_type][..],
+        &[cookie, json_type],
+        &[cookie, origin],
+        &[cookie, "Origin: http://127.0.0.1:1", json_type],
+        &[cookie, "Origin: null", json_type],
+        &[cookie, "Origin: https://evil.example", json_type],
+        &[cookie, origin, "Content-Type: text/plain"],
+        &[cookie, origin, json_type, "Host: rebound.example"],
+        &[cookie, origin, "Origin: https://evil.example", json_type],
+    ] {
+        forbidden(call, headers, &yes);
+    }
+    let mine = [&**cookie, origin, json_type];
+    forbidden("GET /call HTTP/1.1", &mine, "");
+    forbidden("OPTIONS /call HTTP/1.1", &["Origin: https://evil.example"], "");
+    let other = json!({"name": "write_file", "arguments": {"path": "x", "content": ""}}).to_string();
+    forbidden(call, &mine, &other);
+    client.replace("a.txt", "one", "two").refused("approval-needed");
+    let (head, body) = page.send(get, &[cookie], "");
+    assert!(head.contains("content-security-policy: default-src 'none';"), "{head}");
+    assert!(!head.to_lowercase().contains("access-control") && !body.contains(&page.token));
+}
+
+#[test]
+fn a_secret_of_the_page_is_printed_nowhere_and_its_file_goes() {
+    let folder = Folder::new();
+    let mut page = Page::open(&folder);
+    let way = folder.state().join("review");
+    assert_eq!(fs::read_dir(&way).unwrap().count(), 1);
+    let pid = rustix::process::Pid::from_child(&page.process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(page.process.wait().unwrap().success());
+    assert_eq!(fs::read_dir(&way).unwrap().count(), 0);
+}
+
+#[test]
+fn hunks_are_chosen_in_a_terminal_and_taken_back() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+\u{1b}[2J5");
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    // Open the first, reject the first hunk, apply, leave.
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrAq", "");
+    assert!(status.success(), "{shown}");
+    assert!(shown.contains("+\\u{1b}[2J5") && shown.contains("Applied as edit"), "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n\u{1b}[2J5\n");
+    assert!(client.call("apply_preview", json!({"preview": handle})).ok().text.contains("hunks only 2"));
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nTq", "");
+    assert!(status.success() && shown.contains("Taken back"), "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn what_waits_is_denied_in_a_terminal_with_a_comment() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
+    client.replace("a.txt", "one", "two").refused("approval-needed");
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\ncNot two.\nnq", "");
+    assert!(status.success(), "{shown}");
+    let told = client.replace("a.txt", "one", "two").refused("approval-denied");
+    assert!(told.text.contains("line 1 (modify a.txt, +1 -1): Not two."), "{}", told.text);
+}
