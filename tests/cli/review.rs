@@ -94,7 +94,7 @@ impl Page {
 
     /// Calls a tool, as the page does.
     #[track_caller]
-    fn call(&self, name: &str, arguments: Value) -> Value {
+    fn call(&self, name: &str, arguments: &Value) -> Value {
         let headers = self.headers();
         let body = json!({"name": name, "arguments": arguments}).to_string();
         let (head, body) =
@@ -105,7 +105,7 @@ impl Page {
 
     #[track_caller]
     fn ok(&self, name: &str, arguments: Value) -> Value {
-        let result = self.call(name, arguments);
+        let result = self.call(name, &arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
     }
@@ -166,7 +166,7 @@ fn a_preview_whose_file_has_changed_is_not_applied_but_made_anew() {
     folder.write("a.txt", "zero\none\n");
     folder.write("b.txt", "zero\none\n");
     assert_eq!(page.ok("review", json!({"preview": seen, "state_only": true}))["stale"], json!(["a.txt"]));
-    let refused = page.call("apply_preview", json!({"preview": seen}));
+    let refused = page.call("apply_preview", &json!({"preview": seen}));
     assert_eq!(refused["isError"], true);
     let again = page.ok("review", json!({"preview": seen, "again": true}));
     assert_eq!(again["hunks"][0]["lines"], json!([" zero", "-one", "+1"]));

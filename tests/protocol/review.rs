@@ -46,7 +46,7 @@ fn a_client_that_shows_apps_sees_the_page_and_every_other_list_has_no_byte_more(
     for mut client in clients(&folder, &apps()) {
         let mut listed = client.request("tools/list", json!({})).unwrap();
         let tools = listed["tools"].as_array_mut().unwrap();
-        for name in ["decide", "review"] {
+        for name in ["decide", "revise", "review"] {
             let last = tools.pop().unwrap();
             assert_eq!((&last["name"], &last["_meta"]["ui"]["visibility"]), (&json!(name), &json!(["app"])));
         }
@@ -106,6 +106,48 @@ fn hunks_are_told_with_the_numbers_that_apply_preview_takes() {
     assert_eq!(page["hunks"][0]["lines"], json!([" one", " two", " three", "-four", "+4"]));
     client.call("undo_edit", json!({"edit": page["id"]})).ok();
     assert_eq!(review(&mut client, json!({"edit": page["id"]}))["state"], "undone");
+}
+
+#[test]
+fn a_hunk_that_a_person_writes_by_hand_is_applied_as_they_wrote_it() {
+    let folder =
+        Folder::with([("a.py", "one = 1\r\ntwo = 2\r\nthree = 3\r\nfour = 4\r\n"), ("b.txt", "b\n")]);
+    let mut client = serve(&folder);
+    let patch = client::patch(
+        "*** Update File: a.py\n@@\n-one = 1\n+one = 11\n@@\n-four = 4\n+four = 44\n*** Update File: b.txt\n@@\n-b\n+B",
+    );
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    let hunk = review(&mut client, json!({"preview": handle}))["hunks"][0].clone();
+    assert_eq!((&hunk["old"], hunk["lines"].as_array().unwrap().len()), (&json!(0), 5));
+    let revise = |text: &str, hunk: usize| json!({"preview": handle, "path": "a.py", "hunk": hunk, "old": 0, "count": 4, "text": text});
+    let by_hand = "one = (\r\ntwo = 2\r\nthree = 3\r\nfour = 4\r\n";
+    assert!(!client.call("revise", revise(by_hand, 1)).is_error);
+    let page = review(&mut client, json!({"preview": handle}));
+    assert_eq!(page["hunks"][0]["lines"][1], "+one = (\r");
+    assert_eq!(page["total"], 3);
+    assert!(page["notes"].to_string().contains("a.py"), "the syntax guard has seen it: {}", page["notes"]);
+    for (text, hunk) in [
+        ("one = 1\r\ntwo = 2\r\nthree = 3\r\nfour = 4\r\n", 1),
+        ("one = 1\r\ntwo = 2\r\nthree = 3\r\nfour = 5\r\n", 1),
+        ("x", 3),
+        ("x", 9),
+    ] {
+        assert!(client.call("revise", revise(text, hunk)).is_error, "{text:?} {hunk}");
+    }
+    let fine = "one = 1.5\r\nhalf = 0.5\r\ntwo = 2\r\nthree = 3\r\nfour = 4\r\n";
+    client.call("revise", revise(fine, 1)).ok();
+    client.call("apply_preview", json!({"preview": handle, "hunks": [1, 3]})).ok();
+    assert_eq!(folder.text("a.py"), fine);
+    assert_eq!(folder.text("b.txt"), "B\n");
+    assert!(client.call("revise", revise("x", 1)).is_error, "it is applied");
+
+    let handle = client
+        .preview("str_replace", json!({"path": "b.txt", "old_string": "B", "new_string": "c"}))
+        .ok()
+        .handle();
+    folder.write("b.txt", "B\nB2\n");
+    let late = json!({"preview": handle, "path": "b.txt", "hunk": 1, "old": 0, "count": 1, "text": "d\n"});
+    assert!(client.call("revise", late).text.ends_with("[stale-preview]"));
 }
 
 #[test]

@@ -232,6 +232,26 @@ impl Edit {
         self.compared
     }
 
+    /// Returns the edit in which a hunk replaces this range and nothing else of what is shown of it; `None` if it changes
+    /// nothing there.
+    pub(crate) fn with_hunk(
+        &self,
+        hunk: usize,
+        shown: &Range<usize>,
+        range: Range<usize>,
+        new: Vec<u8>,
+    ) -> Option<Result<Self, Overlap>> {
+        let is_own = |span: &&Span| {
+            span.hunk == hunk && shown.start <= span.range.start && span.range.end <= shown.end
+        };
+        self.spans.iter().find(is_own)?;
+        let others: Vec<Span> = self.spans.iter().filter(|span| !is_own(span)).cloned().collect();
+        let mut builder = EditBuilder { spans: others, ..EditBuilder::of(self) };
+        builder.claim(hunk, range.clone());
+        builder.replace(hunk, range, new);
+        Some(builder.finish().map(|edit| Self { joined: self.joined, compared: self.compared, ..edit }))
+    }
+
     /// Drops the spans of all other hunks, or nothing if the hunks are not separable.
     pub(crate) fn retain(&mut self, hunks: &[usize]) {
         if self.is_separable() {
@@ -321,6 +341,12 @@ impl EditBuilder {
             claims: Vec::new(),
             insertions: Vec::new(),
         }
+    }
+
+    /// Starts another edit of the text that this one is for.
+    fn of(edit: &Edit) -> Self {
+        let Edit { base, base_len, encoding, .. } = *edit;
+        Self { base, base_len, encoding, spans: Vec::new(), claims: Vec::new(), insertions: Vec::new() }
     }
 
     /// Records that `hunk` relies on these bytes being as they are.

@@ -29,7 +29,7 @@ use crate::in_process::InProcess;
 use crate::review_page;
 
 /// The tools that the page calls.
-const TOOLS: [&str; 5] = ["review", "decide", "edit_preview", "apply_preview", "undo_edit"];
+const TOOLS: [&str; 6] = ["review", "revise", "decide", "edit_preview", "apply_preview", "undo_edit"];
 /// The name of the cookie.
 const NAME: &str = "emend_review";
 /// The bytes of the largest call.

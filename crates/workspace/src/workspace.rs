@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use emend_edit::plan::Revision;
 use emend_threads::Background;
 
 use crate::problem::Problem;
@@ -28,6 +29,7 @@ use crate::edits::request::Request;
 use crate::edits::reviewable::Reviewables;
 use crate::edits::running_commits::RunningCommits;
 use crate::edits::stages::kept_preview::KeptPreview;
+use crate::edits::stages::look_again::look_again;
 use crate::edits::stages::plan_request::{RequestSource, plan_request, root_of};
 use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::{Reach, VaultAccess};
@@ -243,6 +245,18 @@ impl Workspace {
         let kept = KeptPreview::new(preview, hunks, &self.roots, context);
         let mut kept = kept.map_err(|problem| (problem.into(), None))?;
         self.make(&mut kept, context).map_err(|why| (why, kept.into_preview().map(Box::new)))
+    }
+
+    /// Returns a kept plan with a person's own text in place of a hunk's, if every file is still as it was.
+    pub fn revise(
+        &self,
+        preview: &Preview,
+        by: &Revision<'_>,
+        context: &EditContext<'_>,
+    ) -> Result<Preview, NotCommitted> {
+        let revised = preview.revised(by, context.origin)?;
+        let checked = look_again(revised, &self.roots, context).map_err(Problem::from)?;
+        Ok(checked.format(&self.hooks, context)?.keep())
     }
 
     /// Undoes an edit, with all of its files in one commit.

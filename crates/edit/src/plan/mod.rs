@@ -18,6 +18,7 @@ mod numbering;
 mod overlay;
 mod place;
 mod replace;
+mod revise;
 mod sketch;
 mod splice;
 mod suspect;
@@ -39,6 +40,7 @@ pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
 pub use self::numbering::{DefinitionPlace, FoundSymbol, Since, SymbolLines};
 use self::overlay::{Overlay, OverlayFile};
+pub use self::revise::{NotRevised, Revision};
 pub use self::taken::{Taken, TakenFrom};
 pub use self::undo::{UndoneFile, undo};
 #[cfg(test)]

@@ -104,6 +104,22 @@ rounds['a whole file is rejected'] = async () => {
   assert.equal(text(created), 'new\n');
 };
 
+rounds['a hunk is written by hand, and the choices stay'] = async () => {
+  const frame = await fruit();
+  await button(frame, 'Reject hunk 1').click();
+  await button(frame, 'Edit Hunk 2 by hand').click();
+  const area = frame.getByRole('textbox', { name: 'The new text of Hunk 2' });
+  assert.equal(await area.inputValue(), 'apple\nbanana\ncitron\ndate\nelder\nfig');
+  await area.fill('apple\nbanana\nclementine\ncranberry\ndate\nelder\nfig');
+  assert.deepEqual(await axe(frame), []);
+  await button(frame, 'Use this text').click();
+  await frame.getByText('Hunk 2 has your text now.').waitFor();
+  assert.equal(text('fruit.txt'), FRUIT, 'nothing is written before Apply');
+  await button(frame, 'Apply 3 of 4').click();
+  await frame.getByText('Applied as edit').waitFor();
+  assert.equal(text('fruit.txt'), FRUIT.replace('cherry', 'clementine\ncranberry').replace('grape', 'guava'));
+};
+
 rounds['the keyboard alone is enough'] = async () => {
   const frame = await fruit();
   await frame.locator('#split').focus();

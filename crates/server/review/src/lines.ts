@@ -2,7 +2,7 @@
 // of a line with those of the line that takes its place, never two files.
 
 import { diffWordsWithSpace } from 'diff';
-import type { ReviewHunk } from './contract.ts';
+import type { ReviewFile, ReviewHunk } from './contract.ts';
 
 export type Kind = 'context' | 'removed' | 'added';
 
@@ -104,4 +104,32 @@ export function firstDifference(one: string, other: string): number {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at += 1;
   return at;
+}
+
+/** Returns whether a person can write the new text of a hunk: it is one hunk, whole, and of a file that stays. */
+export function isWritable(file: ReviewFile, hunk: ReviewHunk): boolean {
+  return hunk.numbers.length === 1 && !hunk.is_cut && hunk.lines.length > 0 && file.change !== 'delete';
+}
+
+/** Returns the new text of a hunk for a person to write on: its new lines without their endings. */
+export function proposal(hunk: ReviewHunk): string {
+  return newLines(hunk)
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    .join('\n');
+}
+
+/** Returns what a person has written, with the endings that the hunk's lines have. */
+export function written(hunk: ReviewHunk, text: string): string {
+  const hasCr = hunk.lines.some((line) => line[0] !== '\\' && line.endsWith('\r'));
+  const last = hunk.lines.length - 1;
+  const isUnended = hunk.lines[last]?.[0] === '\\' && hunk.lines[last - 1]?.[0] !== '-';
+  const own = text === '' ? [] : text.split('\n');
+  // Whoever ends the last line means no empty one after it.
+  if (own.length > 1 && own[own.length - 1] === '') own.pop();
+  const ending = hasCr ? '\r\n' : '\n';
+  return own.join(ending) + (own.length > 0 && !isUnended ? ending : '');
+}
+
+function newLines(hunk: ReviewHunk): string[] {
+  return hunk.lines.filter((line) => line[0] === ' ' || line[0] === '+').map((line) => line.slice(1));
 }

@@ -63,6 +63,23 @@ const view = new View({
   async lines(path, start_line, end_line) {
     return (await review({ preview: page?.id, path, start_line, end_line })).lines ?? [];
   },
+  async revise(file, hunk, text) {
+    const preview = page?.id ?? '';
+    const count = hunk.lines.filter((line) => line[0] === ' ' || line[0] === '-').length;
+    const number = hunk.numbers[0];
+    const args = { preview, path: file.path, hunk: number, old: hunk.old, count, text };
+    const result = await call('revise', args);
+    if (result.isError) {
+      tell(said(result), true);
+      return;
+    }
+    const before = view.staging;
+    await show({ preview });
+    for (const known of before.all()) view.staging.choose([known], before.of([known]));
+    refresh();
+    tell(`Hunk ${number} has your text now. Nothing was written yet.`);
+    inform(`The person has rewritten hunk ${number} of preview ${preview} by hand; applying it writes their text.`);
+  },
 });
 
 /** Shows a word about what happened; a problem is read out at once. */

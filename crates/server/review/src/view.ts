@@ -4,7 +4,7 @@ import { table, visible } from './code.ts';
 import { languageOf } from './colours.ts';
 import type { ReviewFile, ReviewHunk, ReviewPage } from './contract.ts';
 import { byId, el } from './dom.ts';
-import { type Row, rows } from './lines.ts';
+import { isWritable, proposal, type Row, rows, written } from './lines.ts';
 import { type Choice, Staging } from './staging.ts';
 
 /** How many lines around a hunk one click shows. */
@@ -17,6 +17,8 @@ const LINE = 20;
 export interface Actions {
   choose(numbers: number[], choice: Choice): void;
   lines(path: string, first: number, last: number): Promise<string[]>;
+  /** Has a hunk write this text in place of its own. */
+  revise(file: ReviewFile, hunk: ReviewHunk, text: string): Promise<void>;
 }
 
 interface Shown {
@@ -207,11 +209,37 @@ export class View {
       hunk.is_cut ? el('p', { class: 'forgiven' }, 'Very long lines are shown around their change.') : undefined,
       body,
     );
+    if (this.canChoose && isWritable(file, hunk)) head.append(this.revising(section, what, file, hunk));
     if (this.comment) head.append(this.commenting(section, what, file, hunk));
     section.style.containIntrinsicSize = `auto ${Math.min(hunk.lines.length, PART) * LINE + 50}px`;
     section.addEventListener('focusin', () => this.select(at));
     section.addEventListener('click', () => this.select(at));
     return { hunk, section, body, above: [], below: [], part: PART };
+  }
+
+  private revising(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {
+    const open = el('button', { type: 'button', 'aria-label': `Edit ${what} by hand` }, 'Edit');
+    open.addEventListener('click', () => {
+      if (section.querySelector('.revision')) return;
+      const proposed = proposal(hunk);
+      const rows = String(Math.min(proposed.split('\n').length + 1, 30));
+      const text = el('textarea', { rows, spellcheck: 'false', 'aria-label': `The new text of ${what}` });
+      text.value = proposed;
+      const use = el('button', { type: 'button' }, 'Use this text');
+      const form = el('div', { class: 'comment revision' }, text, use);
+      const leave = el('button', { type: 'button', click: () => form.remove() }, 'Leave it');
+      form.append(leave);
+      use.addEventListener('click', () => {
+        use.disabled = true;
+        const done = () => {
+          use.disabled = false;
+        };
+        this.actions.revise(file, hunk, written(hunk, text.value)).then(done, done);
+      });
+      section.append(form);
+      text.focus();
+    });
+    return open;
   }
 
   private commenting(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { colours, languageOf } from '../src/colours.ts';
 import type { ReviewHunk } from '../src/contract.ts';
-import { firstDifference, pairs, rows } from '../src/lines.ts';
+import { firstDifference, pairs, proposal, rows, written } from '../src/lines.ts';
 
 const hunk = (lines: string[]): ReviewHunk => ({ file: 0, numbers: [1], old: 9, new: 19, lines });
 
@@ -67,4 +67,16 @@ test('colours are parts of lines, over several of them too', () => {
 test('the first difference of two texts', () => {
   assert.equal(firstDifference('abc', 'abd'), 2);
   assert.equal(firstDifference('ab', 'abc'), 2);
+});
+
+test('what a person writes keeps the endings of the hunk', () => {
+  const hunk = (lines: string[]) => ({ file: 0, numbers: [1], old: 0, new: 0, lines });
+  const windows = hunk([' one\r', '-two\r', '+2\r', ' three\r']);
+  assert.equal(proposal(windows), 'one\n2\nthree');
+  assert.equal(written(windows, 'one\nzwei\nmore\nthree'), 'one\r\nzwei\r\nmore\r\nthree\r\n');
+  const unended = hunk([' one', '-two', '\\ No newline at end of file', '+2', '\\ No newline at end of file']);
+  assert.equal(written(unended, 'one\nzwei'), 'one\nzwei');
+  const ended = hunk([' one', '+2', '-two', '\\ No newline at end of file']);
+  assert.equal(written(ended, 'one\n2\n'), 'one\n2\n');
+  assert.equal(written(hunk(['-one']), ''), '');
 });

@@ -15,6 +15,7 @@ mod proposed_sketch;
 mod read;
 mod replace_in_files;
 mod review;
+mod revise;
 mod search;
 mod spec;
 mod wrapper;
@@ -39,7 +40,7 @@ use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
     ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile,
-    Review, SearchText, UndoEdit,
+    Review, Revise, SearchText, UndoEdit,
 };
 
 /// The context of a running tool.
@@ -132,8 +133,10 @@ pub fn all() -> &'static [ToolSpec] {
 /// Returns the tools that the review page calls, which no model needs.
 #[must_use]
 pub fn of_page() -> &'static [ToolSpec] {
-    static TOOLS: OnceLock<[ToolSpec; 2]> = OnceLock::new();
-    TOOLS.get_or_init(|| [ToolSpec::for_tool::<Review>(), ToolSpec::for_tool::<Decide>()])
+    static TOOLS: OnceLock<[ToolSpec; 3]> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        [ToolSpec::for_tool::<Review>(), ToolSpec::for_tool::<Revise>(), ToolSpec::for_tool::<Decide>()]
+    })
 }
 
 /// Returns the tool of this name.

@@ -14,4 +14,4 @@ pub use arguments::{
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;
-pub use review::{Decide, Review, ReviewEntry, ReviewFile, ReviewHunk, ReviewPage};
+pub use review::{Decide, Review, ReviewEntry, ReviewFile, ReviewHunk, ReviewPage, Revise};

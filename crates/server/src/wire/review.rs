@@ -54,6 +54,24 @@ pub struct Decide {
     pub secret: Option<String>,
 }
 
+/// Arguments of `revise`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Revise {
+    /// The handle of the preview.
+    pub preview: String,
+    /// The path of the file.
+    pub path: String,
+    /// The number of the hunk.
+    pub hunk: usize,
+    /// The first of the old lines that are shown with it, counted from 0.
+    pub old: usize,
+    /// How many there are.
+    pub count: usize,
+    /// What they become.
+    pub text: String,
+}
+
 /// A page of what there is to review.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReviewPage {

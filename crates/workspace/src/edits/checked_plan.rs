@@ -27,7 +27,7 @@ pub(crate) struct CheckedPlan {
 }
 
 /// The facts about a plan beyond its changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlanContext {
     pub(crate) root: Arc<Root>,
     /// The files whose whole content the client gave.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use emend_edit::Version;
-use emend_edit::plan::{self, Action, Plan};
+use emend_edit::plan::{self, Action, NotRevised, Plan, Revision};
 
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
+use crate::files::history::Origin;
 use crate::files::report::Report;
 use crate::problem::{Kind, Problem};
 
@@ -60,6 +61,15 @@ impl Preview {
             .sum()
     }
 
+    /// Returns this preview with a person's own text in place of a hunk's, not formatted and judged yet.
+    pub(crate) fn revised(&self, by: &Revision<'_>, origin: &Origin) -> Result<Self, Problem> {
+        let plan = self.plan.revised(by).map_err(|why| not_revised(by, why))?;
+        let report = Report::from_plan(&plan, self.context.mtime_check_passed);
+        // The text is a person's, and formatters have not seen it.
+        let context = PlanContext { origin: origin.clone(), is_final: false, ..self.context.clone() };
+        Ok(Self { plan, files: self.files.clone(), context, report })
+    }
+
     /// Checks that these hunks can be applied without the others.
     pub fn has_hunks(&self, hunks: &[usize]) -> Result<(), Problem> {
         let known: Vec<usize> =
@@ -86,6 +96,21 @@ impl Preview {
         let rest = Rest { plan: rest, report: std::mem::replace(&mut self.report, report) };
         Ok((Self { plan, ..self }, rest))
     }
+}
+
+fn not_revised(by: &Revision<'_>, why: NotRevised) -> Problem {
+    let hunk = by.hunk;
+    let message = match why {
+        NotRevised::NoSuchHunk => {
+            format!("hunk {hunk} changes none of these lines, or only together with others")
+        }
+        NotRevised::Unchanged => format!("that is the text without hunk {hunk}: reject it instead"),
+        NotRevised::Touches(other) => format!("it changes lines that hunk {other} changes too"),
+        NotRevised::Lacks(character) => {
+            format!("the encoding of {} has no {:?} (U+{:04X})", by.file, character, u32::from(character))
+        }
+    };
+    Problem::new(Kind::InvalidArgument { name: "text".into(), message })
 }
 
 /// The rest of a preview of which only some hunks are applied.

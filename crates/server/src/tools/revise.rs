@@ -1,0 +1,54 @@
+//! The tool `revise`: a person's own text in place of what a hunk of a preview would write.
+//!
+//! The preview keeps its handle, so that whoever applies it applies the person's text.
+
+use emend_edit::plan::Revision;
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::{Effort, NotCommitted, Origin};
+
+use super::Call;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
+use crate::previews::PreviewState;
+use crate::wire::Revise;
+
+impl ToolArguments for Revise {
+    const ABOUT: About = About {
+        name: "revise",
+        title: "Write a hunk by hand",
+        description: "For the review page: a person's own text for a hunk of a preview.",
+        effect: Effect::Decides,
+        is_idempotent: true,
+        is_core: false,
+    };
+}
+
+impl Tool for Revise {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            // The call may wait for one that applies the preview.
+            return Err(Unanswered::NotQuick);
+        }
+        let origin = call.origin(Self::ABOUT, given.raw());
+        match given.read().map_err(NotCommitted::from).and_then(|asked| revise(call, &origin, &asked)) {
+            Ok(()) => Ok(Answer::text("The hunk has this text now. Nothing was written yet.\n".to_owned())),
+            Err(NotCommitted::NotQuick) => Err(Unanswered::NotQuick),
+            Err(why) => {
+                let first = why.into_problems().into_iter().next();
+                Ok(Answer::reading(Err(first.unwrap_or_else(|| Problem::new(Kind::UnknownPreview)))))
+            }
+        }
+    }
+}
+
+fn revise(call: &Call<'_>, origin: &Origin, asked: &Revise) -> Result<(), NotCommitted> {
+    let Revise { preview, path, hunk, old, count, text } = asked;
+    let state = call.previews.find(call.caller.owner(), preview.trim())?;
+    let mut state = state.lock();
+    let PreviewState::Waiting(preview) = &mut *state else {
+        return Err(Problem::new(Kind::UnknownPreview).into());
+    };
+    let by = Revision { file: path, hunk: *hunk, first: *old, count: *count, text };
+    **preview = call.workspace.revise(preview, &by, &call.context(origin))?;
+    Ok(())
+}
