@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use emend_edit::patch::{Patch, TextChange, v4a};
+use emend_edit::patch::{Patch, TextChange, rcs, v4a};
 use emend_testkit::Folder;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::policy::{OnChange, RequireRead};
@@ -210,6 +210,17 @@ fn every_edit_needs_a_reading_where_the_policy_says_so() {
     client.read("a.txt");
     client.folder.write("a.txt", "ONE\ntwo\nthree\n");
     client.edit(&edit).unwrap();
+}
+
+#[test]
+fn lines_by_number_alone_need_the_version_that_they_are_of() {
+    let client = Client::new([("a.txt", "one\ntwo\nthree\n")]);
+    client.read("a.txt");
+    let by_number = rcs::parse("d2 1\na2 1\n2\n", Some("a.txt")).unwrap();
+    assert!(matches!(*client.edit(&by_number).unwrap_err()[0].kind, Kind::NumbersNeedVersion { .. }));
+    let version = client.workspace.files().read("a.txt").unwrap().1.text.version().hex();
+    client.edit_of(&by_number, &[("a.txt", &version)]).unwrap();
+    assert_eq!(client.folder.text("a.txt"), "one\n2\nthree\n");
 }
 
 #[test]

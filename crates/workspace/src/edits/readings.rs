@@ -475,6 +475,15 @@ mod tests {
     }
 
     #[test]
+    fn who_gives_all_of_a_file_knows_all_of_it_whatever_it_was_before() {
+        let (mut readings, _) = reader(&[0..5]);
+        write(&mut readings, &snapshot("other\n"), "one\n", false);
+        assert!(readings.of("a.txt").unwrap().is_change_only, "the rest is not known");
+        write(&mut readings, &snapshot("another\n"), "two\n", true);
+        assert!(!readings.of("a.txt").unwrap().is_change_only);
+    }
+
+    #[test]
     fn a_number_is_known_of_the_lines_that_were_shown_and_where_own_edits_leave_them() {
         let known = |readings: &Readings| -> Vec<usize> {
             (1..=8).filter(|line| readings.version_of_numbers("a.txt", *line..line + 1).is_some()).collect()

@@ -309,6 +309,29 @@ mod tests {
     }
 
     #[test]
+    fn a_journal_counts_only_where_it_was_written_and_for_its_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, vault) = crate::files::history::record::tests::vault(folder.path());
+        let home = |name: &str| {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            Dir::open_ambient_dir(folder.path().join(name), cap_std::ambient_authority()).unwrap()
+        };
+        let (own, other) = (home("own"), home("other"));
+        let inode = disk.stat(&own, OsStr::new(".")).unwrap().inode;
+        let (files, folders) = (vec![entry(Change::Modify, false, true, true)], Vec::new());
+        let journal = Journal { id: "1".into(), call: None, home: inode, files, folders };
+        journal.prepare(&*disk, &vault, &own).unwrap();
+        assert!(Journal::read(&*disk, &vault, &own, PREPARED, "1").unwrap().is_some());
+        assert!(Journal::read(&*disk, &vault, &other, PREPARED, "1").unwrap().is_none());
+        std::fs::copy(folder.path().join("own").join(PREPARED), folder.path().join("other").join(PREPARED))
+            .unwrap();
+        for (home, id) in [(&other, "1"), (&own, "2")] {
+            let wrong = Journal::read(&*disk, &vault, home, PREPARED, id).unwrap_err();
+            assert_eq!(wrong.kind(), io::ErrorKind::InvalidData);
+        }
+    }
+
+    #[test]
     fn a_displaced_file_is_kept_in_its_slot_wherever_it_was_put_first() {
         for (change, slot) in [(Change::Modify, "7"), (Change::Delete, "7.old"), (Change::Move, "7.old")] {
             for displaced_beside in [false, true] {

@@ -335,7 +335,53 @@ pub(crate) fn version(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Op
 
 #[cfg(test)]
 mod tests {
-    use super::is_between;
+    use std::fs;
+    use std::path::Path;
+
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    fn opened(folder: &Path) -> Dir {
+        Dir::open_ambient_dir(folder, ambient_authority()).unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_side_of_a_move_is_not_hidden_by_the_other() {
+        use FileState::{Restored, Theirs, Untouched};
+        assert_eq!(worse(Untouched, Theirs), Theirs);
+        assert_eq!(worse(Theirs, Restored), Theirs);
+        assert_eq!(worse(Restored, Theirs), Theirs);
+        assert_eq!(worse(Restored, Untouched), Restored);
+    }
+
+    #[test]
+    fn a_file_is_brought_back_where_nothing_has_taken_its_place() {
+        let (disk, folder) = (crate::disk::for_this_machine(), tempfile::tempdir().unwrap());
+        let dir = opened(folder.path());
+        let (kept, old) = ((&dir, OsStr::new("kept")), (&dir, OsStr::new("old")));
+        assert_eq!(bring_back(&*disk, kept, Some(old)).unwrap(), FileState::Untouched);
+        fs::write(folder.path().join("kept"), "ours").unwrap();
+        assert_eq!(bring_back(&*disk, kept, None).unwrap(), FileState::Theirs);
+        assert_eq!(bring_back(&*disk, kept, Some(old)).unwrap(), FileState::Restored);
+        fs::write(folder.path().join("kept"), "ours, too").unwrap();
+        assert_eq!(bring_back(&*disk, kept, Some(old)).unwrap(), FileState::Theirs);
+        assert_eq!(fs::read_to_string(folder.path().join("old")).unwrap(), "ours");
+        assert!(folder.path().join("kept").exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_a_file_is_opened() {
+        let (disk, folder) = (crate::disk::for_this_machine(), tempfile::tempdir().unwrap());
+        let dir = opened(folder.path());
+        fs::write(folder.path().join("file"), "").unwrap();
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+        let is_open = |name: &str| open(&*disk, &dir, OsStr::new(name)).unwrap().is_some();
+        assert!(is_open("file"));
+        assert!(!is_open("folder") && !is_open("link") && !is_open("none"));
+    }
 
     #[test]
     fn a_content_that_was_half_written_over_is_known_and_no_other() {

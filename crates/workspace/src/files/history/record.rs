@@ -327,7 +327,7 @@ fn purpose(id: &str) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::files) mod tests {
     use std::path::Path;
 
     use super::*;
@@ -337,7 +337,7 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     /// The vault of a root in this folder.
-    pub(in super::super) fn vault(folder: &Path) -> (Arc<dyn Disk>, Arc<Vault>) {
+    pub(in crate::files) fn vault(folder: &Path) -> (Arc<dyn Disk>, Arc<Vault>) {
         let disk = for_this_machine();
         let spec = RootSpec { name: None, path: folder.to_path_buf() };
         let roots = Roots::open(Arc::clone(&disk), &[spec], &crate::Policy::default()).unwrap();
