@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, IsTerminal, Write, stdin, stdout};
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use serde_json::json;
 
 use emend_server::approval::Decision;
@@ -16,7 +16,7 @@ use emend_workspace::approval::{Approvals, PersonsDecision, Waiting, pointed_out
 use emend_workspace::history::ago;
 
 use crate::edit_ids;
-use crate::exit::Exit;
+use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Colours, Output, forget_typed};
 use crate::workspace::state_folder;
 
@@ -47,42 +47,61 @@ pub(crate) struct Arguments {
     state: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit> {
-    let state = arguments.state.clone().or_else(state_folder);
-    let state = state.context("there is no state folder; name it with --state-dir")?;
-    let approvals = Approvals::of_user(&state)
-        .with_context(|| format!("the state folder {} cannot be used", state.display()))?;
-    let Some(id) = &arguments.id else {
-        let waiting = match &approvals {
-            Some(approvals) => approvals.all().context("what waits cannot be read")?,
-            None => Vec::new(),
-        };
-        let undecided: Vec<&Waiting> = waiting.iter().filter(|waiting| waiting.word.is_none()).collect();
-        let can_ask = stdin().is_terminal() && stdout().is_terminal();
-        ensure!(can_ask || !arguments.all, "--all asks a person: run it in a terminal");
-        let is_walk = can_ask && !arguments.json && !arguments.list && !undecided.is_empty();
-        match approvals.filter(|_| is_walk) {
-            Some(approvals) if arguments.all => decide_on_all(&approvals, &undecided, output)?,
-            Some(approvals) => walk(&approvals, &undecided, output)?,
-            None => list(&waiting, arguments.json, output)?,
-        }
-        return Ok(Exit::Done);
-    };
+pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
+    let approvals = opened(arguments).map_err(Stop::of)?;
+    let Some(id) = &arguments.id else { return without_id(arguments, approvals, output).map_err(Stop::of) };
     let found = match &approvals {
         Some(approvals) => {
-            let all = approvals.all().context("what waits cannot be read")?;
+            let all = approvals.all().context("what waits cannot be read").map_err(Stop::of)?;
             let known = all.iter().map(|waiting| (waiting.id(), head(waiting)));
-            let id = edit_ids::named(known, &id.trim().to_ascii_lowercase())
-                .map_err(|several| anyhow!(several))?;
+            let id = edit_ids::named(known, &id.trim().to_ascii_lowercase()).map_err(Stop::Unknown)?;
             id.and_then(|id| all.into_iter().find(|waiting| waiting.id() == id)).map(|it| (approvals, it))
         }
         None => None,
     };
     let (approvals, waiting) = found.ok_or_else(|| {
-        anyhow!("nothing waits under the id {id} (an edit waits for a day); `emend approve` lists what does")
+        Stop::Unknown(format!(
+            "nothing waits under the id {id} (an edit waits for a day); `emend approve` lists what does"
+        ))
     })?;
+    decide(arguments, approvals, &waiting, output).map_err(Stop::of)
+}
+
+/// Opens what waits for this user.
+fn opened(arguments: &Arguments) -> anyhow::Result<Option<Approvals>> {
+    let state = arguments.state.clone().or_else(state_folder);
+    let state = state.context("there is no state folder; name it with --state-dir")?;
+    Approvals::of_user(&state).with_context(|| format!("the state folder {} cannot be used", state.display()))
+}
+
+/// Walks through what waits, or lists it.
+fn without_id(arguments: &Arguments, approvals: Option<Approvals>, output: Output) -> anyhow::Result<Exit> {
+    let waiting = match &approvals {
+        Some(approvals) => approvals.all().context("what waits cannot be read")?,
+        None => Vec::new(),
+    };
+    let undecided: Vec<&Waiting> = waiting.iter().filter(|waiting| waiting.word.is_none()).collect();
+    let can_ask = stdin().is_terminal() && stdout().is_terminal();
+    ensure!(can_ask || !arguments.all, "--all asks a person: run it in a terminal");
+    let is_walk = can_ask && !arguments.json && !arguments.list && !undecided.is_empty();
+    match approvals.filter(|_| is_walk) {
+        Some(approvals) if arguments.all => decide_on_all(&approvals, &undecided, output)?,
+        Some(approvals) => walk(&approvals, &undecided, output)?,
+        None => list(&waiting, arguments.json, output)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows one edit that waits and takes the person's decision.
+fn decide(
+    arguments: &Arguments,
+    approvals: &Approvals,
+    waiting: &Waiting,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let id = waiting.id();
     if arguments.deny {
-        approvals.deny(&waiting, "").context("your answer could not be written down")?;
+        approvals.deny(waiting, "").context("your answer could not be written down")?;
         output.show("Denied. Nothing was changed.\n")?;
         return Ok(Exit::Done);
     }
@@ -90,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
         stdin().is_terminal() && stdout().is_terminal(),
         "a person must decide on this: run `emend approve {id}` in a terminal, without redirecting its input or output"
     );
-    Review::from_waiting(&waiting).show(output)?;
+    Review::from_waiting(waiting).show(output)?;
     match waiting.word {
         Some(PersonsDecision::Yes) => {
             output.show("\nYou have approved this already; a no takes that back.\n")?;
@@ -100,14 +119,14 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
     }
     match ask()? {
         Some(true) => {
-            approvals.allow(&waiting).context("your answer could not be written down")?;
+            approvals.allow(waiting).context("your answer could not be written down")?;
             output.show(&format!(
                 "Approved, for a day and for one time. Let {} send the same call again.\n",
                 visible_line(&waiting.client)
             ))?;
         }
         Some(false) => {
-            approvals.deny(&waiting, "").context("your answer could not be written down")?;
+            approvals.deny(waiting, "").context("your answer could not be written down")?;
             output.show("Denied. Nothing was changed.\n")?;
         }
         None => output.show("Left undecided. Nothing was changed.\n")?,

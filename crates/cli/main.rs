@@ -129,7 +129,7 @@ impl Command {
             Self::Init(arguments) => init::run(arguments, output),
             Self::Doctor(arguments) => doctor::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),
-            Self::Approve(arguments) => approve::run(arguments, output).map_err(Stop::of),
+            Self::Approve(arguments) => approve::run(arguments, output),
             Self::Review(arguments) => in_runtime(review::run(arguments, output)),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),
         }

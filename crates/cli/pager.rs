@@ -5,9 +5,12 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
+use anstream::adapter::strip_str;
+use crossterm::terminal;
+
 /// Shows a text in the pager. Returns false if there is none to use, so that the caller shows the text itself.
 pub(crate) fn page(text: &str) -> bool {
-    if !io::stdout().is_terminal() || !rows().is_some_and(|rows| is_longer(text, rows)) {
+    if !io::stdout().is_terminal() || !size().is_some_and(|(rows, columns)| is_longer(text, rows, columns)) {
         return false;
     }
     let Some(mut command) = chosen() else { return false };
@@ -60,18 +63,24 @@ fn through_shell(line: OsString) -> Command {
     command
 }
 
-fn is_longer(text: &str, rows: usize) -> bool {
-    text.lines().take(rows).count() >= rows
+/// Returns whether a text fills so many rows, of which a long line takes several.
+fn is_longer(text: &str, rows: usize, columns: usize) -> bool {
+    let of_line = |line: &str| strip_str(line).to_string().chars().count().div_ceil(columns.max(1)).max(1);
+    let mut taken = 0;
+    text.lines().any(|line| {
+        taken += of_line(line);
+        taken >= rows
+    })
 }
 
-/// The number of rows of the terminal; `None` if it does not say.
-fn rows() -> Option<usize> {
-    #[cfg(unix)]
-    let said = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_row));
-    #[cfg(not(unix))]
-    let said: Option<usize> = None;
-    let of_variable = || std::env::var("LINES").ok()?.parse().ok();
-    said.filter(|&rows| rows > 0).or_else(of_variable)
+/// The rows and columns of the terminal; `None` if it does not say.
+fn size() -> Option<(usize, usize)> {
+    let said = terminal::size().ok().map(|(columns, rows)| (usize::from(rows), usize::from(columns)));
+    let of_variables = || {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
+        Some((number("LINES")?, number("COLUMNS").unwrap_or(80)))
+    };
+    said.filter(|&(rows, columns)| rows > 0 && columns > 0).or_else(of_variables)
 }
 
 #[cfg(test)]
@@ -80,7 +89,9 @@ mod tests {
 
     #[test]
     fn a_text_is_longer_if_it_would_leave_no_row_for_the_prompt() {
-        assert!(!is_longer("", 3) && !is_longer("a\nb\n", 3));
-        assert!(is_longer("a\nb\nc\n", 3) && is_longer("a\nb\nc\nd\n", 3));
+        assert!(!is_longer("", 3, 80) && !is_longer("a\nb\n", 3, 80));
+        assert!(is_longer("a\nb\nc\n", 3, 80) && is_longer("a\nb\nc\nd\n", 3, 80));
+        assert!(is_longer("12345\n12345\n", 3, 4), "long lines take several rows");
+        assert!(!is_longer("\u{1b}[31m1234\u{1b}[0m\n1234\n", 3, 4), "colours take none");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use emend_server::approval::Decision;
 use emend_server::local::{self, Made};
+use emend_workspace::approval::visible_line;
 use emend_workspace::history::Edited;
 use serde_json::json;
 
@@ -61,7 +62,13 @@ pub(crate) fn undo_session(
             text.push_str(&format!("... and {more} more edits\n"));
         }
         text.push_str("These would be taken back, the newest first. This is what the session did:\n\n");
-        let text = output.plain(&text).into_owned() + &output.diff(&diff);
+        let mut text = output.plain(&text).into_owned() + &output.diff(&diff);
+        for name in &unknown {
+            let name = visible_line(name);
+            text.push_str(&format!(
+                "{name} was changed since, so what the session did to it is not known.\n"
+            ));
+        }
         if asking.dry_run {
             output.show_long(&text)?;
             output.show("\nNothing was changed.\n")?;

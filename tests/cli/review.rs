@@ -104,8 +104,8 @@ impl Page {
     }
 
     #[track_caller]
-    fn ok(&self, name: &str, arguments: Value) -> Value {
-        let result = self.call(name, &arguments);
+    fn ok(&self, name: &str, arguments: &Value) -> Value {
+        let result = self.call(name, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
     }
@@ -121,18 +121,18 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
     let other = client.preview("apply_patch", patch).ok().handle();
 
     let page = Page::entered(&folder);
-    let list = page.ok("review", json!({}));
+    let list = page.ok("review", &json!({}));
     let entries = list["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 2, "{list}");
     assert_eq!((&entries[1]["subject"], &entries[1]["id"]), (&json!("preview"), &json!(handle)));
-    let shown = page.ok("review", json!({"preview": handle}));
+    let shown = page.ok("review", &json!({"preview": handle}));
     assert_eq!((&shown["state"], &shown["total"]), (&json!("waiting"), &json!(2)));
     let numbers: Vec<&Value> =
         shown["hunks"].as_array().unwrap().iter().map(|hunk| &hunk["numbers"]).collect();
     assert_eq!(numbers, [&json!([1]), &json!([2])], "the numbers that the client was given");
-    let edit = page.ok("apply_preview", json!({"preview": handle, "hunks": [2]}))["edit"].clone();
+    let edit = page.ok("apply_preview", &json!({"preview": handle, "hunks": [2]}))["edit"].clone();
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n");
-    page.ok("decide", json!({"preview": handle, "is_allowed": true, "comment": "Leave line one."}));
+    page.ok("decide", &json!({"preview": handle, "is_allowed": true, "comment": "Leave line one."}));
 
     let told = client.call("apply_preview", json!({"preview": handle})).ok();
     assert_eq!(told.structured["edit"], edit);
@@ -144,11 +144,11 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
     assert!(told.text.contains("They say: Leave line one."), "{}", told.text);
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n", "it is applied once");
 
-    page.ok("decide", json!({"preview": other, "is_allowed": false, "comment": "Not five."}));
+    page.ok("decide", &json!({"preview": other, "is_allowed": false, "comment": "Not five."}));
     let told = client.call("apply_preview", json!({"preview": other})).refused("approval-denied");
     assert!(told.text.contains("says: Not five."), "{}", told.text);
 
-    page.ok("undo_edit", json!({"edit": edit}));
+    page.ok("undo_edit", &json!({"edit": edit}));
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
     let told = client.call("apply_preview", json!({"preview": handle})).ok();
     assert!(told.text.contains("and taken it back since"), "{}", told.text);
@@ -162,18 +162,18 @@ fn a_preview_whose_file_has_changed_is_not_applied_but_made_anew() {
     let seen = client.preview("str_replace", replace("a.txt")).ok().handle();
     let unseen = client.preview("str_replace", replace("b.txt")).ok().handle();
     let page = Page::entered(&folder);
-    assert_eq!(page.ok("review", json!({"preview": seen}))["stale"], json!([]));
+    assert_eq!(page.ok("review", &json!({"preview": seen}))["stale"], json!([]));
     folder.write("a.txt", "zero\none\n");
     folder.write("b.txt", "zero\none\n");
-    assert_eq!(page.ok("review", json!({"preview": seen, "state_only": true}))["stale"], json!(["a.txt"]));
+    assert_eq!(page.ok("review", &json!({"preview": seen, "state_only": true}))["stale"], json!(["a.txt"]));
     let refused = page.call("apply_preview", &json!({"preview": seen}));
     assert_eq!(refused["isError"], true);
-    let again = page.ok("review", json!({"preview": seen, "again": true}));
+    let again = page.ok("review", &json!({"preview": seen, "again": true}));
     assert_eq!(again["hunks"][0]["lines"], json!([" zero", "-one", "+1"]));
-    page.ok("apply_preview", json!({"preview": seen}));
+    page.ok("apply_preview", &json!({"preview": seen}));
     assert_eq!(folder.text("a.txt"), "zero\n1\n");
     // One that was never shown here is not planned for other files than those that the client was shown.
-    let lost = page.ok("review", json!({"preview": unseen}));
+    let lost = page.ok("review", &json!({"preview": unseen}));
     assert_eq!(lost["state"], "lost");
     assert_eq!(folder.text("b.txt"), "zero\none\n");
 }
@@ -184,13 +184,13 @@ fn what_waits_is_approved_on_the_page_and_made_by_the_client() {
     let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
     client.replace("a.txt", "one", "two").refused("approval-needed");
     let page = Page::entered(&folder);
-    let list = page.ok("review", json!({}));
+    let list = page.ok("review", &json!({}));
     let id = list["entries"][0]["id"].clone();
     assert_eq!(list["entries"][0]["subject"], "approval");
-    let shown = page.ok("review", json!({"approval": id}));
+    let shown = page.ok("review", &json!({"approval": id}));
     assert_eq!(shown["rules"], json!(["the mode is ask"]));
     assert_eq!(shown["hunks"][0]["lines"], json!(["-one", "+two"]));
-    page.ok("decide", json!({"approval": id, "is_allowed": true}));
+    page.ok("decide", &json!({"approval": id, "is_allowed": true}));
     assert_eq!(folder.text("a.txt"), "one\n");
     client.replace("a.txt", "one", "two").ok();
     assert_eq!(folder.text("a.txt"), "two\n");
@@ -202,7 +202,7 @@ fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
     let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
     client.replace("a.txt", "one", "two").refused("approval-needed");
     let page = Page::entered(&folder);
-    let id = page.ok("review", json!({}))["entries"][0]["id"].clone();
+    let id = page.ok("review", &json!({}))["entries"][0]["id"].clone();
     let forbidden = |line: &str, headers: &[&str], body: &str| {
         let (head, _) = page.send(line, headers, body);
         assert!(

@@ -111,6 +111,16 @@ fn the_answer_names_the_command_that_finds_the_edit() {
 }
 
 #[test]
+fn an_id_under_which_nothing_waits_is_refused_and_no_wrong_usage() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    for arguments in [&["abc"][..], &["abc", "--deny"]] {
+        let ended = approve(&folder, arguments).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&ended.stderr).contains("nothing waits under the id abc"));
+    }
+}
+
+#[test]
 fn only_somebody_at_a_terminal_can_allow_an_edit() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = ask(&folder);
