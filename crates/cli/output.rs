@@ -103,11 +103,6 @@ impl Colours {
         self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
-    #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Self(false)
-    }
-
     fn paint(self, style: Style, text: &str) -> String {
         if self.0 { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }

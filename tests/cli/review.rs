@@ -137,7 +137,7 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
     let told = client.call("apply_preview", json!({"preview": handle})).ok();
     assert_eq!(told.structured["edit"], edit);
     assert!(
-        told.text.contains("applied this preview themselves, on the review page: of its hunks only 2"),
+        told.text.contains("applied this preview themselves, on the review page, without its hunks 1"),
         "{}",
         told.text
     );
@@ -174,8 +174,12 @@ fn a_preview_whose_file_has_changed_is_not_applied_but_made_anew() {
     assert_eq!(folder.text("a.txt"), "zero\n1\n");
     // One that was never shown here is not planned for other files than those that the client was shown.
     let lost = page.ok("review", &json!({"preview": unseen}));
-    assert_eq!(lost["state"], "lost");
+    assert_eq!((&lost["state"], &lost["stale"]), (&json!("lost"), &json!(["b.txt"])));
     assert_eq!(folder.text("b.txt"), "zero\none\n");
+    let again = page.ok("review", &json!({"preview": unseen, "again": true}));
+    assert_eq!(again["hunks"][0]["lines"], json!([" zero", "-one", "+1"]));
+    page.ok("apply_preview", &json!({"preview": unseen}));
+    assert_eq!(folder.text("b.txt"), "zero\n1\n");
 }
 
 #[test]
@@ -265,8 +269,10 @@ fn hunks_are_chosen_in_a_terminal_and_taken_back() {
     assert!(status.success(), "{shown}");
     assert!(shown.contains("+\\u{1b}[2J5") && shown.contains("Applied as edit"), "{shown}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n\u{1b}[2J5\n");
-    assert!(client.call("apply_preview", json!({"preview": handle})).ok().text.contains("hunks only 2"));
-    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nTq", "");
+    assert!(
+        client.call("apply_preview", json!({"preview": handle})).ok().text.contains("without its hunks 1")
+    );
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nTy\nq", "");
     assert!(status.success() && shown.contains("Taken back"), "{shown}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
 }
@@ -276,8 +282,9 @@ fn what_waits_is_denied_in_a_terminal_with_a_comment() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
     client.replace("a.txt", "one", "two").refused("approval-needed");
-    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\ncNot two.\nnq", "");
+    let (status, shown) =
+        at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\ncNot two.\nnThree.\nq", "");
     assert!(status.success(), "{shown}");
     let told = client.replace("a.txt", "one", "two").refused("approval-denied");
-    assert!(told.text.contains("line 1 (modify a.txt, +1 -1): Not two."), "{}", told.text);
+    assert!(told.text.contains("says: Change 1 of a.txt (line 1): Not two.\nThree."), "{}", told.text);
 }

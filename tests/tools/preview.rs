@@ -311,3 +311,13 @@ fn where_edits_are_only_shown_no_handle_promises_more() {
     assert!(!shown.text.contains("apply_preview"), "{}", shown.text);
     assert!(shown.text.contains("+two"));
 }
+
+#[test]
+fn the_arguments_of_the_tool_may_stand_below_a_name_of_their_own() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve_in_full(&folder);
+    let call = json!({"tool": "str_replace", "arguments": replacement("one", "1")});
+    let handle = client.call("edit_preview", call).ok().handle();
+    apply_hunks(&mut client, &handle, &[1]).ok();
+    assert_eq!(folder.text("a.txt"), "1\n");
+}

@@ -11,15 +11,19 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use self::page::{Choice, Page, Subject};
-use self::screen::{Row, Screen};
+use self::screen::{Paint, Row, Screen};
 use crate::exit::Exit;
 use crate::output::Colours;
 
-const KEYS_OF_LIST: &str = "j k choose   enter open   q quit";
+const KEYS_OF_LIST: &str = "j k choose   enter open   r look again   q quit";
 const KEYS_OF_PREVIEW: &str =
     "j k next/previous hunk   a accept   r reject   u take back   c comment   A apply   D decline   q back";
 const KEYS_OF_APPROVAL: &str = "j k next/previous   y approve   n decline   c comment   q back";
 const KEYS_OF_EDIT: &str = "j k next/previous   T take back   s whole session   q back";
+const KEYS_OF_SESSION: &str = "j k next/previous   q back";
+const KEYS_OF_LOST: &str = "P preview again   D decline   q back";
+/// What is asked before a no.
+const WHY: &str = "What do you want instead (enter: no word, esc: go on)? ";
 
 /// Something of the list.
 struct Entry {
@@ -31,13 +35,12 @@ struct Entry {
 struct Review {
     client: InProcess,
     screen: Screen,
-    colours: Colours,
 }
 
 /// Runs until the person leaves.
 pub(crate) async fn run(client: InProcess, id: Option<&str>, colours: Colours) -> anyhow::Result<Exit> {
-    let screen = Screen::open().context("the review needs a terminal")?;
-    let mut review = Review { client, screen, colours };
+    let screen = Screen::open(colours).context("the review needs a terminal")?;
+    let mut review = Review { client, screen };
     let mut status = String::new();
     let mut next = match id {
         Some(id) => review.named(id).await?,
@@ -98,14 +101,23 @@ impl Review {
         let mut entries = self.entries().await?;
         let mut current = 0;
         loop {
-            let row =
-                |(at, entry): (usize, &Entry)| Row { text: screen::plain(&entry.title), item: Some(at) };
+            let row = |(at, entry): (usize, &Entry)| Row {
+                text: screen::plain(&entry.title),
+                paint: Paint::Plain,
+                item: Some(at),
+            };
             let mut rows: Vec<Row> = entries.iter().enumerate().map(row).collect();
             if rows.is_empty() {
-                rows.push(Row { text: "Nothing waits, and nothing was edited yet.".into(), item: None });
+                let text = "Nothing waits, and nothing was edited yet.".into();
+                rows.push(Row { text, paint: Paint::Plain, item: None });
             }
-            let title = self.colours.bold("What there is to review");
-            self.screen.draw(&title, &rows, Some(current), &screen::plain(status), KEYS_OF_LIST)?;
+            self.screen.draw(
+                "What there is to review",
+                &rows,
+                Some(current),
+                &screen::plain(status),
+                KEYS_OF_LIST,
+            )?;
             match self.screen.key().await? {
                 KeyCode::Char('j') | KeyCode::Down => {
                     current = (current + 1).min(entries.len().saturating_sub(1));
@@ -113,6 +125,10 @@ impl Review {
                 KeyCode::Char('k') | KeyCode::Up => current = current.saturating_sub(1),
                 KeyCode::Enter if current < entries.len() => {
                     return Ok(Some(entries.swap_remove(current).subject));
+                }
+                KeyCode::Char('r') => {
+                    entries = self.entries().await?;
+                    current = current.min(entries.len().saturating_sub(1));
                 }
                 KeyCode::Char('q') | KeyCode::Esc => return Ok(None),
                 _ => {}
@@ -122,24 +138,20 @@ impl Review {
 
     /// Shows a subject until the person leaves it. Returns what became of it, and what is shown next.
     async fn look(&mut self, subject: Subject) -> anyhow::Result<(String, Option<Subject>)> {
-        let mut page = self.load(&subject).await?;
+        let mut page = self.load(&subject, false).await?;
         let mut status = String::new();
         // What makes an edit once it is approved.
         let mut held: Option<(&str, Value)> = None;
         loop {
             let keys = match page.subject {
+                Subject::Preview(_) if page.is_lost() => KEYS_OF_LOST,
                 Subject::Preview(_) => KEYS_OF_PREVIEW,
                 Subject::Approval(_) => KEYS_OF_APPROVAL,
-                Subject::Edit(_) | Subject::Session(_) => KEYS_OF_EDIT,
+                Subject::Edit(_) => KEYS_OF_EDIT,
+                Subject::Session(_) => KEYS_OF_SESSION,
             };
-            let rows = page.rows(self.colours);
-            self.screen.draw(
-                &self.colours.bold(&page.title()),
-                &rows,
-                Some(page.current),
-                &screen::plain(&status),
-                keys,
-            )?;
+            let rows = page.rows();
+            self.screen.draw(&page.title(), &rows, Some(page.current), &screen::plain(&status), keys)?;
             let key = self.screen.key().await?;
             status.clear();
             match (&page.subject, key) {
@@ -148,11 +160,17 @@ impl Review {
                 (_, KeyCode::Char('k') | KeyCode::Up) => page.go(-1),
                 (_, KeyCode::Char(' ') | KeyCode::PageDown) => self.screen.scroll(1),
                 (_, KeyCode::Char('b') | KeyCode::PageUp) => self.screen.scroll(-1),
+                (Subject::Preview(_), KeyCode::Char('P')) => {
+                    page = self.load(&subject, true).await?;
+                    "This is a new preview, of the files as they are now.".clone_into(&mut status);
+                }
+                (Subject::Preview(_), KeyCode::Char('A')) if page.is_lost() => {}
                 (Subject::Preview(_), KeyCode::Char('a')) => page.choose(Choice::Accepted),
                 (Subject::Preview(_), KeyCode::Char('r')) => page.choose(Choice::Rejected),
                 (Subject::Preview(_), KeyCode::Char('u')) => page.back(),
                 (Subject::Preview(_) | Subject::Approval(_), KeyCode::Char('c')) => {
-                    if let Some(comment) = self.screen.ask("Comment for the model: ").await? {
+                    let comment = self.screen.ask("Comment for the model: ").await?;
+                    if let Some(comment) = comment.filter(|comment| !comment.is_empty()) {
                         page.comment(&comment);
                         "The model gets it with your decision.".clone_into(&mut status);
                     }
@@ -168,14 +186,14 @@ impl Review {
                     }
                     let result = self.client.call("apply_preview", object(arguments.clone())).await?;
                     if let Some(waits) = result["_meta"]["emend/approval"]["id"].as_str() {
-                        let comments = std::mem::take(&mut page.comments);
+                        let said = page.said("");
                         held = Some(("apply_preview", arguments));
-                        page = self.load(&Subject::Approval(waits.to_owned())).await?;
-                        page.comments = comments;
+                        page = self.load(&Subject::Approval(waits.to_owned()), false).await?;
+                        page.take_words(said);
                         "Nothing was changed yet.".clone_into(&mut status);
                     } else if let Some(edit) = result["structuredContent"]["edit"].as_str() {
-                        if !page.comments.is_empty() {
-                            let comment = page.comments.join("\n");
+                        let comment = page.said("");
+                        if !comment.is_empty() {
                             let said = json!({"preview": id, "is_allowed": true, "comment": comment});
                             self.call("decide", said).await?;
                         }
@@ -185,11 +203,12 @@ impl Review {
                     }
                 }
                 (Subject::Preview(_), KeyCode::Char('D')) | (Subject::Approval(_), KeyCode::Char('n')) => {
-                    self.decide(&page, false).await?;
+                    let Some(words) = self.screen.ask(WHY).await? else { continue };
+                    self.decide(&page, false, &words).await?;
                     return Ok(("Declined. Nothing was changed.".into(), None));
                 }
                 (Subject::Approval(_), KeyCode::Char('y')) => {
-                    self.decide(&page, true).await?;
+                    self.decide(&page, true, "").await?;
                     let Some((tool, arguments)) = held.take() else {
                         let then = "Approved: the client makes it when it sends the same call again.";
                         return Ok((then.into(), None));
@@ -199,6 +218,10 @@ impl Review {
                     return Ok((format!("Approved, and made as edit {edit}."), None));
                 }
                 (Subject::Edit(id), KeyCode::Char('T')) => {
+                    let sure = self.screen.ask("Take all of this edit back (y)? ").await?;
+                    if !matches!(sure.as_deref(), Some("y" | "yes")) {
+                        continue;
+                    }
                     self.call("undo_edit", json!({"edit": id})).await?;
                     return Ok(("Taken back: the files are as they were before.".into(), None));
                 }
@@ -211,21 +234,26 @@ impl Review {
         }
     }
 
-    async fn decide(&self, page: &Page, is_allowed: bool) -> anyhow::Result<()> {
+    async fn decide(&self, page: &Page, is_allowed: bool, words: &str) -> anyhow::Result<()> {
         let mut said = page.subject.argument();
         said.insert("is_allowed".into(), is_allowed.into());
-        if !page.comments.is_empty() {
-            said.insert("comment".into(), page.comments.join("\n").into());
+        let comment = page.said(words);
+        if !comment.is_empty() {
+            said.insert("comment".into(), comment.into());
         }
         self.call("decide", Value::Object(said)).await.map(drop)
     }
 
-    /// Loads all of a subject.
-    async fn load(&mut self, subject: &Subject) -> anyhow::Result<Page> {
+    /// Loads all of a subject, which is planned for the files as they are now if it is previewed again.
+    async fn load(&mut self, subject: &Subject, is_again: bool) -> anyhow::Result<Page> {
         self.screen.begin();
         let mut arguments = subject.argument();
+        if is_again {
+            arguments.insert("again".into(), true.into());
+        }
         let first = self.call("review", Value::Object(arguments.clone())).await?;
         let mut page = Page::begin(subject.clone(), &first["structuredContent"])?;
+        arguments.remove("again");
         let mut next = first["structuredContent"]["next"].as_u64();
         while let Some(from) = next {
             arguments.insert("from".into(), from.into());

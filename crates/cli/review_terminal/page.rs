@@ -6,8 +6,7 @@ use anyhow::Context;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::screen::{Row, plain};
-use crate::output::Colours;
+use super::screen::{Paint, Row, plain};
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,12 +68,13 @@ pub(super) struct Page {
     pub(super) session: Option<String>,
     /// The hunk that is selected.
     pub(super) current: usize,
-    /// What the person says to the model.
-    pub(super) comments: Vec<String>,
+    /// What the person says to the model of all of it.
+    words: Vec<String>,
     made_by: String,
     state: String,
     above: Vec<String>,
     files: Vec<String>,
+    paths: Vec<String>,
     hunks: Vec<Hunk>,
     /// The hunks that are only taken together.
     together: Vec<Vec<u64>>,
@@ -89,6 +89,8 @@ struct Hunk {
     line: u64,
     forgiven: Option<String>,
     lines: Vec<String>,
+    /// What the person says of it.
+    comments: Vec<String>,
 }
 
 impl Page {
@@ -100,6 +102,7 @@ impl Page {
             Some(format!("{change} {from}{path}, +{} -{}", file["added"], file["removed"]))
         };
         let files = first["files"].as_array().into_iter().flatten().map(file).collect::<Option<Vec<_>>>();
+        let path = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
         let stale: Vec<String> = strings(&first["stale"]);
         let mut above: Vec<String> = strings(&first["notes"]);
         let rules = strings(&first["rules"]);
@@ -113,11 +116,12 @@ impl Page {
             subject,
             session: first["session"].as_str().map(str::to_owned),
             current: 0,
-            comments: Vec::new(),
+            words: Vec::new(),
             made_by: first["made_by"].as_str().unwrap_or_default().to_owned(),
             state: first["state"].as_str().unwrap_or_default().to_owned(),
             above,
             files: files.context("a file has no path")?,
+            paths: first["files"].as_array().into_iter().flatten().map(path).collect(),
             hunks: Vec::new(),
             together: first["together"].as_array().into_iter().flatten().map(numbers).collect(),
             choices: BTreeMap::new(),
@@ -140,6 +144,7 @@ impl Page {
                 line: hunk["new"].as_u64().unwrap_or_default() + context + 1,
                 forgiven: hunk["forgiven"].as_str().map(str::to_owned),
                 lines,
+                comments: Vec::new(),
             });
         }
     }
@@ -151,7 +156,14 @@ impl Page {
             Subject::Edit(id) => format!("Edit {id}"),
             Subject::Session(_) => "What the session has changed".to_owned(),
         };
-        plain(&format!("{what} ({}) {}", self.state, self.made_by))
+        let state = match self.state.as_str() {
+            "lost" => " (it cannot be shown as it was)",
+            "undone" => " (taken back)",
+            "allowed" => " (approved)",
+            "denied" => " (declined)",
+            _ => "",
+        };
+        plain(&format!("{what}{state} {}", self.made_by))
     }
 
     /// Goes so many hunks further.
@@ -176,13 +188,30 @@ impl Page {
         self.choices.extend(self.past.pop().unwrap_or_default());
     }
 
-    /// Keeps a comment on the hunk that is selected.
+    /// Keeps a comment on the hunk that is selected, or on all of it where there is none.
     pub(super) fn comment(&mut self, comment: &str) {
-        let about = self.hunks.get(self.current).map(|hunk| {
-            let path = self.files.get(hunk.file).map(String::as_str).unwrap_or_default();
-            format!("line {} ({path}): ", hunk.line)
-        });
-        self.comments.push(format!("{}{comment}", about.unwrap_or_default()));
+        match self.hunks.get_mut(self.current) {
+            Some(hunk) => hunk.comments.push(comment.to_owned()),
+            None => self.words.push(comment.to_owned()),
+        }
+    }
+
+    /// Returns all that the person says to the model, with these words at the end.
+    pub(super) fn said(&self, words: &str) -> String {
+        let mut all = Vec::new();
+        for (at, hunk) in self.hunks.iter().enumerate() {
+            let path = self.paths.get(hunk.file).map(String::as_str).unwrap_or_default();
+            let about = format!("{} of {path} (line {})", hunk.name(at), hunk.line);
+            all.extend(hunk.comments.iter().map(|said| format!("{about}: {said}")));
+        }
+        all.extend(self.words.iter().cloned());
+        all.extend((!words.is_empty()).then(|| words.to_owned()));
+        all.join("\n")
+    }
+
+    /// Takes over what was said of another page of the same.
+    pub(super) fn take_words(&mut self, words: String) {
+        self.words.extend((!words.is_empty()).then_some(words));
     }
 
     /// Returns the hunks that are applied, unless these are all: those that were not rejected. `None` if there are none.
@@ -195,46 +224,58 @@ impl Page {
         Some((taken.len() < self.choices.len()).then_some(taken))
     }
 
+    /// Whether it can only be previewed again.
+    pub(super) fn is_lost(&self) -> bool {
+        self.state == "lost"
+    }
+
     /// Returns all of it as lines.
-    pub(super) fn rows(&self, colours: Colours) -> Vec<Row> {
-        let line = |text: String, item: Option<usize>| Row { text, item };
-        let mut rows: Vec<Row> =
-            self.above.iter().map(|note| line(colours.yellow(&plain(note)), None)).collect();
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let row = |text: &str, paint: Paint, item: Option<usize>| Row { text: plain(text), paint, item };
+        let above = self.above.iter().flat_map(|note| note.lines());
+        let mut rows: Vec<Row> = above.map(|note| row(note, Paint::Note, None)).collect();
         let mut shown = None;
         for (at, hunk) in self.hunks.iter().enumerate() {
             if shown != Some(hunk.file) {
                 shown = Some(hunk.file);
                 let file = self.files.get(hunk.file).map(String::as_str).unwrap_or_default();
-                rows.push(line(String::new(), None));
-                rows.push(line(colours.bold(&plain(file)), None));
+                rows.push(row("", Paint::Plain, None));
+                rows.push(row(file, Paint::Head, None));
             }
             let item = Some(at);
-            let numbers: Vec<String> = hunk.numbers.iter().map(u64::to_string).collect();
             let choice = match hunk.numbers.first().and_then(|number| self.choices.get(number)) {
                 Some(Choice::Accepted) => " (accepted)",
                 Some(Choice::Rejected) => " (rejected)",
                 _ => "",
             };
-            let of = if numbers.is_empty() { (at + 1).to_string() } else { numbers.join(", ") };
-            rows.push(line(colours.faint(&format!("Hunk {of}, line {}{choice}", hunk.line)), item));
-            rows.extend(hunk.forgiven.iter().map(|note| line(colours.yellow(&plain(note)), item)));
+            rows.push(row(&format!("{}, line {}{choice}", hunk.name(at), hunk.line), Paint::Faint, item));
+            let forgiven = hunk.forgiven.iter().flat_map(|note| note.lines());
+            rows.extend(forgiven.map(|note| row(note, Paint::Note, item)));
+            rows.extend(hunk.comments.iter().map(|said| row(&format!("You: {said}"), Paint::Head, item)));
             for text in &hunk.lines {
-                let shown = plain(text);
-                let shown = match text.as_bytes().first() {
-                    Some(b'+') => colours.green(&shown),
-                    Some(b'-') => colours.red(&shown),
-                    _ => shown,
+                let paint = match text.as_bytes().first() {
+                    Some(b'+') => Paint::Added,
+                    Some(b'-') => Paint::Removed,
+                    _ => Paint::Plain,
                 };
-                rows.push(line(shown, item));
+                rows.push(row(text, paint, item));
             }
         }
         // Files of which no line changes.
         for (at, file) in self.files.iter().enumerate() {
             if self.hunks.iter().all(|hunk| hunk.file != at) {
-                rows.push(line(colours.bold(&plain(file)), None));
+                rows.push(row(file, Paint::Head, None));
             }
         }
         rows
+    }
+}
+
+impl Hunk {
+    /// What it is called: by the numbers that the model knows, or else by its place.
+    fn name(&self, at: usize) -> String {
+        let numbers: Vec<String> = self.numbers.iter().map(u64::to_string).collect();
+        if numbers.is_empty() { format!("Change {}", at + 1) } else { format!("Hunk {}", numbers.join(", ")) }
     }
 }
 
@@ -280,7 +321,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_shown_steers_the_terminal() {
-        let rows = page().rows(Colours::none());
+        let rows = page().rows();
         assert!(rows.iter().all(|row| !row.text.contains('\u{1b}')));
         assert!(rows.iter().any(|row| row.text == "+two\\u{1b}[2J"));
     }

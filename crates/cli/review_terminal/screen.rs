@@ -12,15 +12,43 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use emend_workspace::approval::visible_line;
 
-/// A line of the screen, without control characters but for colours.
+use crate::output::Colours;
+
+/// A line of the screen, without control characters.
 pub(super) struct Row {
     pub(super) text: String,
+    pub(super) paint: Paint,
     /// What can be selected, of which this is a line.
     pub(super) item: Option<usize>,
 }
 
+/// How a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paint {
+    Plain,
+    Head,
+    Faint,
+    Note,
+    Added,
+    Removed,
+}
+
+impl Paint {
+    fn on(self, text: &str, colours: Colours) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Head => colours.bold(text),
+            Self::Faint => colours.faint(text),
+            Self::Note => colours.yellow(text),
+            Self::Added => colours.green(text),
+            Self::Removed => colours.red(text),
+        }
+    }
+}
+
 /// The screen.
 pub(super) struct Screen {
+    colours: Colours,
     top: usize,
     /// The number of rows that fit.
     room: usize,
@@ -29,9 +57,9 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn open() -> io::Result<Self> {
+    pub(super) fn open(colours: Colours) -> io::Result<Self> {
         terminal::enable_raw_mode()?;
-        let screen = Self { top: 0, room: 20, current: None };
+        let screen = Self { colours, top: 0, room: 20, current: None };
         execute!(stdout(), EnterAlternateScreen, DisableLineWrap, Hide)?;
         Ok(screen)
     }
@@ -56,7 +84,9 @@ impl Screen {
         keys: &str,
     ) -> io::Result<()> {
         let (width, height) = size();
-        self.room = usize::from(height).saturating_sub(3).max(1);
+        let width = usize::from(width);
+        let keys = in_lines(keys, width);
+        self.room = usize::from(height).saturating_sub(2 + keys.len()).max(1);
         if self.current != current {
             let of_current = |row: &Row| row.item == current && current.is_some();
             let (first, last) = (rows.iter().position(of_current), rows.iter().rposition(of_current));
@@ -71,17 +101,18 @@ impl Screen {
         self.top = self.top.min(rows.len().saturating_sub(1));
         let mut out = stdout().lock();
         queue!(out, MoveTo(0, 0), Clear(ClearType::All))?;
-        write!(out, "{title}")?;
+        write!(out, "{}", self.colours.bold(&cut(title, width)))?;
         for (at, row) in rows.iter().skip(self.top).take(self.room).enumerate() {
             let mark = if row.item.is_some() && row.item == current { ">" } else { " " };
             queue!(out, MoveTo(0, u16::try_from(at + 1).unwrap_or(u16::MAX)))?;
-            write!(out, "{mark} {}", row.text)?;
+            let text = cut(&row.text, width.saturating_sub(2));
+            write!(out, "{mark} {}", row.paint.on(&text, self.colours))?;
         }
-        queue!(out, MoveTo(0, height.saturating_sub(2)))?;
-        write!(out, "{status}")?;
-        queue!(out, MoveTo(0, height.saturating_sub(1)))?;
-        let keys: String = keys.chars().take(usize::from(width)).collect();
-        write!(out, "{keys}")?;
+        let below = usize::from(height).saturating_sub(1 + keys.len());
+        for (at, line) in std::iter::once(status).chain(keys.iter().map(String::as_str)).enumerate() {
+            queue!(out, MoveTo(0, u16::try_from(below + at).unwrap_or(u16::MAX)))?;
+            write!(out, "{}", cut(line, width))?;
+        }
         out.flush()
     }
 
@@ -109,17 +140,22 @@ impl Screen {
         reading.await.context("the keys cannot be read")?.context("the keys cannot be read")
     }
 
-    /// Asks for a line of text; `None` if it is given up or empty.
+    /// Asks for a line of text, which may be empty; `None` if it is given up.
     pub(super) async fn ask(&self, question: &str) -> anyhow::Result<Option<String>> {
         let mut text = String::new();
         loop {
-            let (_, height) = size();
+            let (width, height) = size();
             let mut out = stdout();
-            execute!(out, MoveTo(0, height.saturating_sub(2)), Clear(ClearType::CurrentLine))?;
-            write!(out, "{question}{}", plain(&text))?;
+            execute!(out, MoveTo(0, height.saturating_sub(2)), Clear(ClearType::FromCursorDown))?;
+            let typed = plain(&text);
+            // Of a long text its end is shown, where it is written.
+            let room = usize::from(width).saturating_sub(question.chars().count() + 1);
+            let behind = typed.chars().count().saturating_sub(room);
+            let shown: String = typed.chars().skip(behind).collect();
+            write!(out, "{question}{shown}")?;
             out.flush()?;
             match self.key().await? {
-                KeyCode::Enter => return Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
+                KeyCode::Enter => return Ok(Some(text.trim().to_owned())),
                 KeyCode::Esc => return Ok(None),
                 KeyCode::Backspace => drop(text.pop()),
                 KeyCode::Char(typed) => text.push(typed),
@@ -141,7 +177,42 @@ impl Drop for Screen {
     }
 }
 
+/// The beginning of a text that fits.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Keys, which stand apart by several blanks, in lines that fit.
+fn in_lines(keys: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for key in keys.split("   ") {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 3 + key.chars().count() <= width => {
+                *line = format!("{line}   {key}");
+            }
+            _ => lines.push(key.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A text as one line that steers nothing.
 pub(super) fn plain(text: &str) -> String {
     visible_line(&text.trim_end_matches('\n').replace('\t', "    ").replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_and_says_so() {
+        assert_eq!(cut("+10 -10", 7), "+10 -10");
+        assert_eq!(cut("+10 -10", 5), "+10 …");
+        assert_eq!(in_lines("j next   k back   q leave", 16), ["j next   k back", "q leave"]);
+        assert_eq!(in_lines("j next   k back   q leave", 3), ["j next", "k back", "q leave"]);
+    }
 }

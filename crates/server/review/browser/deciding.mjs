@@ -142,7 +142,7 @@ export function deciding({ page, calls, show, use, allow, axe }) {
           .click();
         await button(window, 'Reject hunk 1').click();
         await button(window, 'Comment on Hunk 1').click();
-        await window.getByRole('textbox').fill('Leave it.');
+        await window.getByRole('textbox', { name: 'Comment on Hunk 1 for the model' }).fill('Leave it.');
         await button(window, 'Send to the model').click();
         await window.getByText('The model gets it with your decision.').waitFor();
         assert.deepEqual(await axe(window), []);
@@ -150,7 +150,7 @@ export function deciding({ page, calls, show, use, allow, axe }) {
         await window.getByText('Applied as edit').waitFor();
         assert.equal(text('own.txt'), 'one\ntwo\nthree\nfour\n5\n');
         const told = await server.call('apply_preview', { preview });
-        assert.match(told.content[0].text, /of its hunks only 2.*Leave it\./s);
+        assert.match(told.content[0].text, /without its hunks 1.*Leave it\./s);
         await button(window, 'Whole session').click();
         await window.getByRole('heading', { name: 'What the session has changed' }).waitFor();
         await button(window, 'All edits').click();
@@ -177,10 +177,12 @@ export function deciding({ page, calls, show, use, allow, axe }) {
     await button(window, 'Approve').click();
     await window.getByText('Approved: the client makes it').waitFor();
     await window.getByRole('button', { name: new RegExp(no.name) }).click();
+    await window.getByRole('textbox', { name: 'What you want instead' }).fill('Write it twice.');
     await button(window, 'Decline').click();
     await window.getByText('Declined. Nothing was changed.').waitFor();
     assert.ok(!(await server.call('str_replace', yes.args)).isError);
-    assert.ok((await server.call('str_replace', no.args)).isError);
+    const told = await server.call('str_replace', no.args);
+    assert.match(told.content[0].text, /says: Write it twice\./);
     assert.deepEqual([text(yes.name), text(no.name)], ['new\n', 'old\n']);
     await stop();
     server.stop();

@@ -140,7 +140,7 @@ const TITLES = {
 function refresh(): void {
   view.mark();
   const [staging, isPreview] = [view.staging, page?.subject === 'preview'];
-  const isStale = isPreview && (page?.stale.length ?? 0) > 0;
+  const isStale = isPreview && ((page?.stale.length ?? 0) > 0 || (isOwn && page?.state === 'lost'));
   const taken = staging.taken().length;
   const all = isPreview ? Math.max(staging.all().length, 0) : 0;
   const title = page?.state === 'undone' ? 'Edit, taken back' : TITLES[page?.subject ?? 'edit'];
@@ -148,10 +148,13 @@ function refresh(): void {
   const why = page?.subject === 'approval' ? `It needs your approval, since ${page.rules?.join(', and ')}.` : '';
   byId('why').hidden = why === '';
   byId('why').replaceChildren(visible(why));
+  const isLost = isPreview && page?.state === 'lost';
+  byId('keys').hidden = !isPreview || isLost;
   byId('list').hidden = page === undefined || page.subject === 'list' || (page.subject === 'preview' && !isOwn);
   byId('session').hidden = page?.subject !== 'edit' || page.session === undefined;
   byId('approve').hidden = !mayDecide();
   byId('deny').hidden = !mayDecide() && !(isOwn && isPreview && page?.state === 'waiting');
+  byId('words').hidden = byId('deny').hidden;
   byId('what').replaceChildren(visible(page?.made_by ? `${page.id}, ${page.made_by}` : ''));
   byId('count').replaceChildren(
     isPreview
@@ -159,15 +162,17 @@ function refresh(): void {
       : '',
   );
   const apply = byId('apply') as HTMLButtonElement;
-  apply.hidden = !isPreview;
+  apply.hidden = !isPreview || isLost;
   apply.disabled = isStale || taken === 0 || page?.state !== 'waiting' || (taken < all && !view.isAllKnown);
   apply.replaceChildren(taken === all ? 'Apply all' : `Apply ${taken} of ${all}`);
-  for (const id of ['accept-all', 'reject-all']) byId(id).hidden = !isPreview;
+  for (const id of ['accept-all', 'reject-all']) byId(id).hidden = !isPreview || isLost;
   const undo = byId('undo') as HTMLButtonElement;
   undo.hidden = page?.subject !== 'edit';
   undo.disabled = page?.state !== 'made';
   byId('stale').hidden = !isStale;
-  byId('stale-files').replaceChildren(visible((page?.stale ?? []).join(', ')));
+  byId('stale-files').replaceChildren(
+    visible(page?.stale.length ? page.stale.join(', ') : 'it cannot be shown as it was'),
+  );
   (byId('again') as HTMLButtonElement).disabled = input === undefined && !isOwn;
 }
 
@@ -214,7 +219,9 @@ async function waits(result: ToolResult, by: typeof held): Promise<boolean> {
 async function decide(is_allowed: boolean): Promise<void> {
   if (page === undefined) return;
   const about = page.subject === 'preview' ? { preview: page.id } : { approval: page.id };
-  const comment = comments.join('\n');
+  const words = byId('words') as HTMLInputElement;
+  const comment = [...comments, ...(is_allowed ? [] : [words.value.trim()])].filter((said) => said !== '').join('\n');
+  words.value = '';
   const own = secret?.secret === undefined || page.subject === 'preview' ? {} : { secret: secret.secret };
   const result = await call('decide', { ...about, ...own, is_allowed, ...(comment === '' ? {} : { comment }) });
   secret = undefined;
@@ -285,14 +292,25 @@ function inform(text: string): void {
   bridge.request('ui/update-model-context', { content: [{ type: 'text', text }] }).catch(() => {});
 }
 
-/** Looks whether the files are still as the preview found them. */
+/** Looks whether the files are still as the preview found them, or the list is. */
 async function look(): Promise<void> {
+  if (page?.subject === 'list') return lookAtList();
   if (page?.subject !== 'preview' || page.state !== 'waiting') return;
   const own = generation;
   const now = await review({ preview: page.id, state_only: true });
   if (own !== generation || page.state !== 'waiting') return;
   if (now.state === 'applied' && now.edit !== undefined) return show({ edit: now.edit });
   page.stale = now.stale;
+  refresh();
+}
+
+async function lookAtList(): Promise<void> {
+  const own = generation;
+  const now = await review({});
+  const known = (list?: ReviewPage) => JSON.stringify(list?.entries?.map(({ id, is_undone }) => [id, is_undone]));
+  if (own !== generation || known(now) === known(page)) return;
+  page = now;
+  view.replace(listed(now.entries ?? [], open));
   refresh();
 }
 
@@ -421,12 +439,12 @@ async function begin(): Promise<void> {
       const content = [{ type: 'text', text: `${about}: ${text}` }];
       await bridge.request('ui/message', { role: 'user', content });
       return 'The comment was sent.';
-    });
+    }, false);
   } else if (isOwn) {
     view.allowComments(async (about, text) => {
       comments.push(`${about}: ${text}`);
       return 'The model gets it with your decision.';
-    });
+    }, true);
   }
   bridge.notify('ui/notifications/initialized', {});
   if (isOwn) await beginOwn();

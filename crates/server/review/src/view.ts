@@ -42,6 +42,9 @@ export class View {
   private readonly near: IntersectionObserver;
   /** Sends a comment to the model; absent where the client takes none. */
   private comment?: (about: string, text: string) => Promise<string>;
+  /** Whether comments go with a decision, so that there are none where there is none to make. */
+  private goesWithDecision = false;
+  private isDecided = false;
 
   constructor(private readonly actions: Actions) {
     this.near = new IntersectionObserver(
@@ -53,8 +56,9 @@ export class View {
   }
 
   /** Lets a person comment. What takes the comment says what became of it. */
-  allowComments(comment: (about: string, text: string) => Promise<string>): void {
+  allowComments(comment: (about: string, text: string) => Promise<string>, goesWithDecision: boolean): void {
     this.comment = comment;
+    this.goesWithDecision = goesWithDecision;
   }
 
   /** Begins anew with the first page. */
@@ -65,6 +69,7 @@ export class View {
     this.current = -1;
     this.files = page.files ?? [];
     this.canChoose = page.subject === 'preview';
+    this.isDecided = page.subject !== 'preview' && page.subject !== 'approval';
     this.staging = new Staging(page.together ?? []);
     byId('hunks').replaceChildren();
     byId('files').replaceChildren(...this.files.map((file, at) => this.listed(file, at)));
@@ -210,7 +215,8 @@ export class View {
       body,
     );
     if (this.canChoose && isWritable(file, hunk)) head.append(this.revising(section, what, file, hunk));
-    if (this.comment) head.append(this.commenting(section, what, file, hunk));
+    if (this.comment && !(this.goesWithDecision && this.isDecided))
+      head.append(this.commenting(section, what, file, hunk));
     section.style.containIntrinsicSize = `auto ${Math.min(hunk.lines.length, PART) * LINE + 50}px`;
     section.addEventListener('focusin', () => this.select(at));
     section.addEventListener('click', () => this.select(at));
@@ -255,7 +261,10 @@ export class View {
         send.disabled = true;
         const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
         this.comment?.(about, text.value.trim()).then(
-          (said) => form.replaceChildren(el('p', { class: 'hint', role: 'status' }, said)),
+          (said) => {
+            const own = el('p', { class: 'said' }, visible(`You: ${text.value.trim()}`));
+            form.replaceChildren(own, el('p', { class: 'hint', role: 'status' }, said));
+          },
           () => {
             send.disabled = false;
           },

@@ -73,12 +73,12 @@ pub(super) fn write_denied(
     }
 }
 
-/// Returns the note that a person has applied a preview themselves, perhaps only some of its hunks.
-pub(crate) fn applied_by_person(hunks: Option<&[usize]>, is_undone: bool, comment: &str) -> String {
+/// Returns the note that a person has applied a preview themselves, perhaps without some of its hunks.
+pub(crate) fn applied_by_person(left_out: &[usize], is_undone: bool, comment: &str) -> String {
     let mut note = "The person has applied this preview themselves, on the review page".to_owned();
-    if let Some(hunks) = hunks {
-        let hunks: Vec<String> = hunks.iter().map(ToString::to_string).collect();
-        note += &format!(": of its hunks only {}", hunks.join(", "));
+    if !left_out.is_empty() {
+        let hunks: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        note += &format!(", without its hunks {}", hunks.join(", "));
     }
     note += if is_undone { ", and taken it back since." } else { ". There is nothing more to apply." };
     if !comment.is_empty() {

@@ -1,8 +1,12 @@
 //! The tools `edit_preview` and `apply_preview`: an edit that stops before the commit, and its continuation.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
-use emend_workspace::{Effort, Fingerprint, NotCommitted, Origin, Repeat, Report};
+use emend_workspace::{Effort, Fingerprint, NotCommitted, Origin, Preview, Repeat, Report};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find, making};
@@ -35,7 +39,11 @@ impl Tool for EditPreview {
 }
 
 fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotCommitted> {
-    let EditPreview { tool, arguments } = given.read()?;
+    let EditPreview { tool, mut arguments } = given.read()?;
+    // They stand beside the tool, but it is as natural to put them below a name of their own.
+    if let (1, Some(Value::Object(below))) = (arguments.len(), arguments.get_mut("arguments")) {
+        arguments = std::mem::take(below);
+    }
     match find(&tool).and_then(|tool| Some((tool, tool.as_edit?))) {
         Some((tool, as_edit)) => making::preview(call, as_edit(tool, call, arguments)?),
         None => {
@@ -74,7 +82,7 @@ impl Tool for ApplyPreview {
 
 /// Returns what a person has done with a preview on a page of ours, if they have.
 fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, NotCommitted>> {
-    let PreviewWord { edit, hunks, comment } = call.workspace.reviewables()?.word(handle)?;
+    let PreviewWord { edit, left_out, comment, .. } = call.workspace.reviewables()?.word(handle)?;
     let Some(edit) = edit else {
         return Some(Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into()));
     };
@@ -89,11 +97,10 @@ fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, No
     let is_undone = edited.undone_by.is_some();
     let mut outcome =
         Outcome::repeated(&Repeat { tool: ApplyPreview::ABOUT.name.to_owned(), edited, versions });
-    outcome.notes.get_or_insert_default().push(messages::approval::applied_by_person(
-        hunks.as_deref(),
-        is_undone,
-        &comment,
-    ));
+    outcome
+        .notes
+        .get_or_insert_default()
+        .push(messages::approval::applied_by_person(&left_out, is_undone, &comment));
     Some(Ok(outcome))
 }
 
@@ -130,10 +137,11 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
         return Err(problem.into());
     }
     let hunks = asked.hunks.as_deref();
+    let left_out = left_out(&preview, hunks);
     let applied = call.workspace.apply(preview, hunks, &call.context(origin));
     let outcome = match applied {
         Ok(report) => {
-            tell_elsewhere(call, &asked, &report);
+            tell_elsewhere(call, &asked, left_out, &report);
             call.done(&report)
         }
         Err((not_committed, Some(unused))) => {
@@ -146,13 +154,24 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
     Ok(outcome)
 }
 
+/// Returns the hunks of a preview that are not among these, where these are not all.
+fn left_out(preview: &Preview, hunks: Option<&[usize]>) -> Vec<usize> {
+    let Some(hunks) = hunks else { return Vec::new() };
+    let all = preview.plan().files().iter().flat_map(|file| &file.hunks).map(|hunk| hunk.number);
+    all.filter(|number| !hunks.contains(number)).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Leaves word that a person has applied a preview, for the process that made it.
-fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, report: &Report) {
+fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, left_out: Vec<usize>, report: &Report) {
     if let (Door::Person, Some(edit), Some(reviewables)) =
         (call.door, &report.edit, call.workspace.reviewables())
     {
-        let word =
-            PreviewWord { edit: Some(edit.clone()), hunks: asked.hunks.clone(), comment: String::new() };
+        let word = PreviewWord {
+            edit: Some(edit.clone()),
+            hunks: asked.hunks.clone(),
+            left_out,
+            comment: String::new(),
+        };
         if let Err(error) = reviewables.say(asked.preview.trim(), word) {
             tracing::warn!("the client is not told that the preview was applied: {error}");
         }

@@ -66,6 +66,9 @@ pub struct PreviewWord {
     pub edit: Option<String>,
     /// The hunks that they applied, if not all.
     pub hunks: Option<Vec<usize>>,
+    /// Those that they left out.
+    #[serde(default)]
+    pub left_out: Vec<usize>,
     /// What they say to the model; may be empty.
     pub comment: String,
 }
@@ -254,14 +257,19 @@ mod tests {
         calls.keep(&call("2")).unwrap();
         assert_eq!(calls.all().unwrap().len(), 2);
         assert_eq!(calls.word(&handle("1")), None);
-        let word = PreviewWord { edit: Some("abc".into()), hunks: Some(vec![1]), comment: String::new() };
+        let word = PreviewWord {
+            edit: Some("abc".into()),
+            hunks: Some(vec![1]),
+            left_out: vec![2],
+            comment: String::new(),
+        };
         calls.say(&handle("1"), word.clone()).unwrap();
         assert_eq!(calls.word(&handle("1")), Some(word.clone()));
         assert_eq!(calls.find(&handle("1")).unwrap().word, Some(word));
         assert_eq!(calls.find(&handle("2")).unwrap().word, None);
         for odd in ["", "../key", "preview-", &handle("g"), &handle("A")] {
             assert!(calls.find(odd).is_none() && calls.word(odd).is_none(), "{odd}");
-            assert!(calls.say(odd, PreviewWord { edit: None, hunks: None, comment: String::new() }).is_err());
+            assert!(calls.say(odd, PreviewWord::default()).is_err());
         }
     }
 
@@ -270,7 +278,7 @@ mod tests {
         let (folder, calls) = user();
         let at = |name: &str| folder.path().join(FOLDER).join(name);
         calls.keep(&call("1")).unwrap();
-        let declined = PreviewWord { edit: None, hunks: None, comment: String::new() };
+        let declined = PreviewWord::default();
         calls.say(&handle("1"), declined).unwrap();
         std::fs::copy(at(&handle("1")), at(&handle("2"))).unwrap();
         std::fs::copy(at(&format!("{}{WORD}", handle("1"))), at(&format!("{}{WORD}", handle("2")))).unwrap();

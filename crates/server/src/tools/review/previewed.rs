@@ -27,9 +27,13 @@ const COLUMNS: usize = 4_000;
 pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<ReviewPage, Problem> {
     let empty = ReviewPage { subject: "preview", id: handle.to_owned(), ..ReviewPage::default() };
     let is_again = asked.again == Some(true) && call.door == Door::Person;
-    let found = match call.previews.find(call.caller.owner(), handle) {
-        Ok(found) if !is_again => found,
-        Ok(_) => found_again(call, handle)?,
+    let known = match is_again {
+        true => found_again(call, handle),
+        false => call.previews.find(call.caller.owner(), handle),
+    };
+    let found = match known {
+        Ok(found) => found,
+        Err(problem) if is_again => return Err(problem),
         Err(unknown) if call.door == Door::Client => return Err(unknown),
         // Another process has made it.
         Err(unknown) => match left_elsewhere(call, handle, unknown)? {
@@ -37,7 +41,9 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
             Left::Applied(edit, applied) => {
                 return Ok(ReviewPage { state: "applied", edit: Some(edit), applied, ..empty });
             }
-            Left::Lost(why) => return Ok(ReviewPage { state: "lost", notes: Some(vec![why]), ..empty }),
+            Left::Lost(stale, notes) => {
+                return Ok(ReviewPage { state: "lost", stale, notes: Some(notes), ..empty });
+            }
         },
     };
     let state = found.lock();
@@ -123,8 +129,8 @@ enum Left {
     Planned,
     /// It was applied as this edit, as a whole or with these hunks only.
     Applied(String, Option<Vec<usize>>),
-    /// It cannot be planned any more, for this reason.
-    Lost(String),
+    /// It cannot be planned any more, since these files have changed or for these reasons.
+    Lost(Vec<String>, Vec<String>),
 }
 
 /// Plans a preview anew that another process has made, for the versions of the files that it found.
@@ -132,23 +138,33 @@ fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Lef
     let asked = call.workspace.reviewables().and_then(|all| all.find(handle)).ok_or(unknown)?;
     match asked.word {
         Some(PreviewWord { edit: Some(edit), hunks, .. }) => return Ok(Left::Applied(edit, hunks)),
-        Some(PreviewWord { edit: None, .. }) => return Ok(Left::Lost("It was declined.".into())),
+        Some(PreviewWord { edit: None, .. }) => {
+            return Ok(Left::Lost(Vec::new(), vec!["It was declined.".into()]));
+        }
         None => {}
+    }
+    let is_as_found = |(name, then): &(&String, &String)| match call.workspace.files().fingerprint(name) {
+        Fingerprint::Text(now) => now.hex() == **then,
+        _ => false,
+    };
+    let stale: Vec<String> =
+        asked.versions.iter().filter(|file| !is_as_found(file)).map(|(name, _)| name.clone()).collect();
+    if !stale.is_empty() {
+        return Ok(Left::Lost(stale, Vec::new()));
     }
     Ok(match replan(call, &asked, false) {
         Ok(preview) if asked.is_same_as(&preview) => {
             call.previews.keep(handle, call.caller.owner(), preview);
             Left::Planned
         }
-        Ok(_) => Left::Lost(
-            "It would come out differently now, so it is not shown. Let the client preview it again.".into(),
-        ),
+        Ok(_) => {
+            let why = "It would come out differently now, so it is not shown as it was.".to_owned();
+            Left::Lost(Vec::new(), vec![why])
+        }
         Err(problems) => {
-            let said: Vec<String> = problems
-                .iter()
-                .map(|problem| messages::message(problem, Audience::Person).to_string())
-                .collect();
-            Left::Lost(format!("It cannot be made any more: {}", said.join("\n")))
+            let said = problems.iter().map(|problem| messages::message(problem, Audience::Person));
+            let why = "It cannot be made any more:".to_owned();
+            Left::Lost(Vec::new(), std::iter::once(why).chain(said).collect())
         }
     })
 }
