@@ -46,18 +46,28 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
     let state = state.context("there is no state folder; name it with --state-dir").map_err(Stop::Usage)?;
     let emend = Emend::with_model(Ok(workspace), effects, apply_model);
     let client = InProcess::connect(emend, CLIENT).await.map_err(|error| Stop::of(error.into()))?;
+    let first = match &arguments.id {
+        Some(id) => {
+            let named = review_terminal::named(&client, id.trim()).await;
+            Some(named.map_err(|error| Stop::Unknown(error.to_string()))?)
+        }
+        None => None,
+    };
     let browser = if arguments.no_open { None } else { browser() };
     if arguments.terminal || (browser.is_none() && !arguments.no_open && stdout().is_terminal()) {
-        return review_terminal::run(client, arguments.id.as_deref(), output.colours).await.map_err(Stop::of);
+        return review_terminal::run(client, first, output.colours).await.map_err(Stop::of);
     }
     let requests = StopRequests::listen(std::time::Duration::from_secs(10))?;
     let (page, address) = LoopbackPage::open(client).await.map_err(|error| Stop::of(error.into()))?;
-    let subject = arguments.id.as_deref().map(subject).unwrap_or_default();
+    let subject = first.map(|first| format!("#{}={}", first.name(), first.id())).unwrap_or_default();
     let way = Way::make(&state, &format!("{address}{subject}")).map_err(|error| Stop::of(error.into()))?;
     match browser {
         Some(browser) => {
             open(&browser, &way.0).map_err(Stop::of)?;
-            say("The review page opens in your browser. Ctrl-C ends it.\n")?;
+            say(&format!(
+                "The review page opens in your browser, by {}. Ctrl-C ends it.\n",
+                way.0.display()
+            ))?;
         }
         // The address is a secret; what is printed here may be read along.
         None => say(&format!(
@@ -73,17 +83,6 @@ fn say(text: &str) -> io::Result<()> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
-}
-
-/// The part of the address that names what is shown first.
-fn subject(id: &str) -> String {
-    let id = id.trim();
-    match id {
-        _ if id.starts_with("preview-") => format!("#preview={id}"),
-        // An edit's id is longer and has more than hexadecimal digits.
-        _ if id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => format!("#approval={id}"),
-        _ => format!("#edit={id}"),
-    }
 }
 
 /// The file that leads to the page, which is removed at the end.

@@ -38,8 +38,9 @@ impl Drop for Page {
 type Response = (String, String);
 
 impl Page {
-    fn open(folder: &Folder) -> Self {
+    fn open(folder: &Folder, arguments: &[&str]) -> Self {
         let mut command = review(folder, &["--no-open"]);
+        command.args(arguments);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
         let way = lines.find(|line| line.ends_with(".html")).expect("a file that leads to the page");
@@ -56,7 +57,11 @@ impl Page {
 
     /// Comes in with the token, as the browser does.
     fn entered(folder: &Folder) -> Self {
-        let mut page = Self::open(folder);
+        Self::entered_with(folder, &[])
+    }
+
+    fn entered_with(folder: &Folder, arguments: &[&str]) -> Self {
+        let mut page = Self::open(folder, arguments);
         let (head, body) = page.send(&format!("GET /?{} HTTP/1.1", page.token), &[], "");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}\n{body}");
         let set = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
@@ -201,6 +206,35 @@ fn what_waits_is_approved_on_the_page_and_made_by_the_client() {
 }
 
 #[test]
+fn what_a_person_applies_under_approval_they_approve_themselves() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let mut client = serve(&folder);
+    let mut preview = |path: &str| {
+        let edit = json!({"path": path, "old_string": "one", "new_string": "two"});
+        client.preview("str_replace", edit).ok().handle()
+    };
+    let (on_page, in_terminal) = (preview("a.txt"), preview("b.txt"));
+    let page = Page::entered_with(&folder, &["--mode", "ask"]);
+    page.ok("review", &json!({"preview": on_page}));
+    let held = page.call("apply_preview", &json!({"preview": on_page}));
+    let id = held["_meta"]["emend/approval"]["id"].clone();
+    assert!(id.is_string() && held["isError"] == true, "{held}");
+    page.ok("decide", &json!({"approval": id, "is_allowed": true}));
+    page.ok("apply_preview", &json!({"preview": on_page}));
+    assert_eq!(folder.text("a.txt"), "two\n");
+    let mut terminal = review(&folder, &["--terminal", "--mode", "ask", &in_terminal[..12]]);
+    let (status, shown) = at_terminal_ahead(&mut terminal, "Ayq", "");
+    assert!(status.success() && shown.contains("Approved, and made as edit"), "{shown}");
+    assert_eq!(folder.text("b.txt"), "two\n");
+    // What its own client applies is not offered any more.
+    folder.write("b.txt", "one\n");
+    let own = preview("b.txt");
+    client.call("apply_preview", json!({"preview": own})).ok();
+    let none = review(&folder, &["--terminal", &own]).output().unwrap();
+    assert_eq!(none.status.code(), Some(1));
+}
+
+#[test]
 fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
@@ -249,7 +283,7 @@ fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
 #[test]
 fn a_secret_of_the_page_is_printed_nowhere_and_its_file_goes() {
     let folder = Folder::new();
-    let mut page = Page::open(&folder);
+    let mut page = Page::open(&folder, &[]);
     let way = folder.state().join("review");
     assert_eq!(fs::read_dir(&way).unwrap().count(), 1);
     let pid = rustix::process::Pid::from_child(&page.process);

@@ -10,7 +10,8 @@ use emend_server::in_process::InProcess;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use self::page::{Choice, Page, Subject};
+pub(crate) use self::page::Subject;
+use self::page::{Choice, Page};
 use self::screen::{Paint, Row, Screen};
 use crate::exit::Exit;
 use crate::output::Colours;
@@ -38,14 +39,11 @@ struct Review {
 }
 
 /// Runs until the person leaves.
-pub(crate) async fn run(client: InProcess, id: Option<&str>, colours: Colours) -> anyhow::Result<Exit> {
+pub(crate) async fn run(client: InProcess, first: Option<Subject>, colours: Colours) -> anyhow::Result<Exit> {
     let screen = Screen::open(colours).context("the review needs a terminal")?;
     let mut review = Review { client, screen };
     let mut status = String::new();
-    let mut next = match id {
-        Some(id) => review.named(id).await?,
-        None => None,
-    };
+    let mut next = first;
     loop {
         let subject = match next.take() {
             Some(subject) => Some(subject),
@@ -60,45 +58,13 @@ pub(crate) async fn run(client: InProcess, id: Option<&str>, colours: Colours) -
 }
 
 impl Review {
-    /// Calls a tool. The error is what it says of a refusal.
     async fn call(&self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
-        let Value::Object(arguments) = arguments else { bail!("a call has arguments") };
-        let result = self.client.call(tool, arguments).await?;
-        if result["isError"] == true {
-            bail!("{}", said(&result));
-        }
-        Ok(result)
-    }
-
-    async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
-        let list = self.call("review", json!({})).await?;
-        let entries = list["structuredContent"]["entries"].as_array().cloned().unwrap_or_default();
-        let entry = |entry: &Value| {
-            let subject = Subject::of(entry["subject"].as_str()?, entry["id"].as_str()?)?;
-            let files = entry["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let files: Vec<&str> = files.collect();
-            let undone = if entry["is_undone"] == true { " (taken back)" } else { "" };
-            let title =
-                format!("{}  {}{undone}: {}", subject.head(), entry["title"].as_str()?, files.join("; "));
-            Some(Entry { subject, title })
-        };
-        Ok(entries.iter().filter_map(entry).collect())
-    }
-
-    /// The entry whose id begins so.
-    async fn named(&self, id: &str) -> anyhow::Result<Option<Subject>> {
-        let entries = self.entries().await?;
-        let mut fitting = entries.into_iter().map(|entry| entry.subject).filter(|it| it.id().starts_with(id));
-        match (fitting.next(), fitting.next()) {
-            (Some(subject), None) => Ok(Some(subject)),
-            (Some(_), Some(_)) => bail!("more than one begins with {id}"),
-            (None, _) => bail!("nothing waits, was previewed or was edited lately under {id}"),
-        }
+        call(&self.client, tool, arguments).await
     }
 
     /// Shows the list until the person chooses; `None` if they leave.
     async fn choose(&mut self, status: &str) -> anyhow::Result<Option<Subject>> {
-        let mut entries = self.entries().await?;
+        let mut entries = entries_of(&self.client).await?;
         let mut current = 0;
         loop {
             let row = |(at, entry): (usize, &Entry)| Row {
@@ -127,7 +93,7 @@ impl Review {
                     return Ok(Some(entries.swap_remove(current).subject));
                 }
                 KeyCode::Char('r') => {
-                    entries = self.entries().await?;
+                    entries = entries_of(&self.client).await?;
                     current = current.min(entries.len().saturating_sub(1));
                 }
                 KeyCode::Char('q') | KeyCode::Esc => return Ok(None),
@@ -262,6 +228,41 @@ impl Review {
             next = more["structuredContent"]["next"].as_u64();
         }
         Ok(page)
+    }
+}
+
+/// Calls a tool. The error is what it says of a refusal.
+async fn call(client: &InProcess, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+    let result = client.call(tool, object(arguments)).await?;
+    if result["isError"] == true {
+        bail!("{}", said(&result));
+    }
+    Ok(result)
+}
+
+/// What there is to review.
+async fn entries_of(client: &InProcess) -> anyhow::Result<Vec<Entry>> {
+    let list = call(client, "review", json!({})).await?;
+    let entries = list["structuredContent"]["entries"].as_array().cloned().unwrap_or_default();
+    let entry = |entry: &Value| {
+        let subject = Subject::of(entry["subject"].as_str()?, entry["id"].as_str()?)?;
+        let files = entry["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let files: Vec<&str> = files.collect();
+        let undone = if entry["is_undone"] == true { " (taken back)" } else { "" };
+        let title = format!("{}  {}{undone}: {}", subject.head(), entry["title"].as_str()?, files.join("; "));
+        Some(Entry { subject, title })
+    };
+    Ok(entries.iter().filter_map(entry).collect())
+}
+
+/// The subject whose id begins so.
+pub(crate) async fn named(client: &InProcess, id: &str) -> anyhow::Result<Subject> {
+    let entries = entries_of(client).await?;
+    let mut fitting = entries.into_iter().map(|entry| entry.subject).filter(|it| it.id().starts_with(id));
+    match (fitting.next(), fitting.next()) {
+        (Some(subject), None) if !id.is_empty() => Ok(subject),
+        (None, _) => bail!("nothing waits, was previewed or was edited lately under {id}"),
+        _ => bail!("more than one begins with '{id}': 'emend review' lists them"),
     }
 }
 

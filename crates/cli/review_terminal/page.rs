@@ -10,7 +10,7 @@ use super::screen::{Paint, Row, plain};
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(crate) enum Subject {
     Preview(String),
     Approval(String),
     Edit(String),
@@ -28,7 +28,7 @@ impl Subject {
         }
     }
 
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         let (Self::Preview(id) | Self::Approval(id) | Self::Edit(id) | Self::Session(id)) = self;
         id
     }
@@ -44,13 +44,17 @@ impl Subject {
 
     /// The argument of `review` that names it.
     pub(super) fn argument(&self) -> JsonObject {
-        let name = match self {
+        JsonObject::from_iter([(self.name().to_owned(), self.id().into())])
+    }
+
+    /// The name of that argument.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
             Self::Preview(_) => "preview",
             Self::Approval(_) => "approval",
             Self::Edit(_) => "edit",
             Self::Session(_) => "session",
-        };
-        JsonObject::from_iter([(name.to_owned(), self.id().into())])
+        }
     }
 }
 

@@ -161,19 +161,18 @@ fn left_out(preview: &Preview, hunks: Option<&[usize]>) -> Vec<usize> {
     all.filter(|number| !hunks.contains(number)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Leaves word that a person has applied a preview, for the process that made it.
+/// Leaves word that a preview was applied: a person's for the process that made it, and a client's for who would look at it.
 fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, left_out: Vec<usize>, report: &Report) {
-    if let (Door::Person, Some(edit), Some(reviewables)) =
-        (call.door, &report.edit, call.workspace.reviewables())
-    {
-        let word = PreviewWord {
-            edit: Some(edit.clone()),
-            hunks: asked.hunks.clone(),
-            left_out,
-            comment: String::new(),
-        };
-        if let Err(error) = reviewables.say(asked.preview.trim(), word) {
-            tracing::warn!("the client is not told that the preview was applied: {error}");
+    let (handle, Some(reviewables)) = (asked.preview.trim(), call.workspace.reviewables()) else { return };
+    match (call.door, &report.edit) {
+        (Door::Client, _) => reviewables.forget(handle),
+        (Door::Person, None) => {}
+        (Door::Person, Some(edit)) => {
+            let (edit, hunks) = (Some(edit.clone()), asked.hunks.clone());
+            let word = PreviewWord { edit, hunks, left_out, comment: String::new() };
+            if let Err(error) = reviewables.say(handle, word) {
+                tracing::warn!("the client is not told that the preview was applied: {error}");
+            }
         }
     }
 }

@@ -165,6 +165,15 @@ impl Reviewables {
         self.folder.write(&self.folder.made()?, &format!("{handle}{WORD}"), "preview word", &said)
     }
 
+    /// Removes a call whose preview there is no more to look at, since its client has applied it.
+    pub fn forget(&self, handle: &str) {
+        if is_name(handle)
+            && let Ok(Some(dir)) = self.folder.opened()
+        {
+            let _ = dir.remove_file(handle);
+        }
+    }
+
     fn read(&self, dir: &Dir, name: &str) -> Option<Reviewable> {
         let call: Reviewable = self.folder.read(dir, name, "preview")?;
         if call.handle != name || !is_fresh(call.time, AGE) {
