@@ -224,6 +224,19 @@ fn lines_by_number_alone_need_the_version_that_they_are_of() {
 }
 
 #[test]
+fn a_file_that_is_named_twice_has_one_version() {
+    let client = Client::new([("a.txt", "one\n")]);
+    let version = client.workspace.files().read("a.txt").unwrap().1.text.version().hex();
+    let other = "0".repeat(version.len());
+    let edit = replace("a.txt", "one", "two");
+    let two = client.edit_of(&edit, &[("a.txt", &version), ("./a.txt", &other)]).unwrap_err();
+    assert!(matches!(&*two[0].kind, Kind::InvalidArgument { name, .. } if name == "versions"), "{two:?}");
+    assert_eq!(client.folder.text("a.txt"), "one\n");
+    client.edit_of(&edit, &[("a.txt", &version), ("./a.txt", &version)]).unwrap();
+    assert_eq!(client.folder.text("a.txt"), "two\n");
+}
+
+#[test]
 fn a_folder_of_gits_is_neither_changed_nor_made() {
     let files = [("repo/objects/x", "x\n"), ("repo/refs/x", "x\n"), ("half/objects/x", "x\n")];
     let client = Client::new(files);

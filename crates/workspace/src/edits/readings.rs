@@ -501,6 +501,8 @@ mod tests {
         assert_eq!(known(&readings), [1, 2]);
         let now = write(&mut readings, &now, "1\n2\n", true);
         assert_eq!(known(&readings), [1, 2], "who gives the whole file knows its numbers");
+        let now = write(&mut readings, &now, "new\n1\n2\n", true);
+        assert_eq!(known(&readings), [1, 2, 3], "also of lines that were not there");
         // What the edit was made of is not what was read.
         write(&mut readings, &snapshot("other\n"), "one\n", false);
         assert_eq!(known(&readings), [0; 0]);
@@ -547,6 +549,8 @@ mod tests {
         let reading = readings.of("a.txt").unwrap();
         assert!(reading.is_change_only() && reading.is_read() && !reading.is_full());
         assert_eq!(reading.version, now.text.version());
+        readings.saw("a.txt", &now, 0..1, 5);
+        assert!(readings.of("a.txt").unwrap().is_change_only(), "the rest was not shown");
         let now = write(&mut readings, &now, "1\n2\n3\n4\n5\n6\n", false);
         assert!(readings.of("a.txt").unwrap().is_change_only());
         write(&mut readings, &now, "one\n", true);
