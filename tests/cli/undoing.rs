@@ -55,6 +55,8 @@ fn a_session_is_taken_back_whole_or_not_at_all() {
     // Somebody else goes on in one of its files, below the newest edit of the session.
     folder.write("b.txt", "BEE\nof another\n");
     let before = folder.tree();
+    let told = emend(&folder, &["undo", "--session", &session]).ends(1).log;
+    assert!(told.contains("With '--on-change merge'"), "{told}");
     let refused = emend(&folder, &["undo", "--session", &session, "--json"]).ends(1).document();
     assert_eq!(refused["error"]["code"], "undo-conflict");
     assert_eq!(folder.tree(), before);

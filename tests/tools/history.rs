@@ -167,6 +167,34 @@ fn what_moved_on_since_is_shown_and_nothing_is_changed() {
 }
 
 #[test]
+fn what_came_elsewhere_since_stays_if_the_person_wants_changes_merged() {
+    let content: String = (1..=9).map(|line| format!("{line}\r\n")).collect();
+    let folder = Folder::with([("a.txt", content.as_str()), ("b.txt", "0\n")]);
+    let mut client = launch(&folder).argument("--on-change=merge").legacy();
+    let first =
+        id(client.patch("*** Update File: a.txt\n@@\n-3\n+three\n*** Update File: b.txt\n@@\n-0\n+1"));
+    let newer = id(client.replace("a.txt", "7", "seven\n7"));
+    // By hand, where a twin of the edit's line comes too.
+    folder.write("a.txt", folder.text("a.txt") + "3\r\n");
+    let undone = undo(&mut client, &first).ok();
+    assert!(undone.text.contains("a.txt changed since that edit, away from its lines"), "{}", undone.text);
+    let left = content.replace('7', "seven\r\n7") + "3\r\n";
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), (left.clone(), "0\n".into()));
+    // What touches its lines, or those beside them, is in the way.
+    folder.write("a.txt", left.replace("6\r\n", "six\r\n"));
+    let refused = undo(&mut client, &newer).refused("undo-conflict");
+    assert!(refused.text.contains("+six") && !refused.text.contains("--on-change"), "{}", refused.text);
+    folder.write("a.txt", left.clone());
+    undo(&mut client, &newer).ok();
+    assert_eq!(folder.text("a.txt"), content + "3\r\n");
+    // An undo is undone as it was made.
+    let again = id(client.replace("a.txt", "5", "five"));
+    let undone = id(undo(&mut client, &again));
+    undo(&mut client, &undone).ok();
+    assert!(folder.text("a.txt").contains("five"));
+}
+
+#[test]
 fn what_was_changed_back_by_other_means_needs_no_undo_and_hides_none() {
     let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
     let mut client = serve(&folder);

@@ -42,7 +42,7 @@ pub use self::numbering::{DefinitionPlace, FoundSymbol, Since, SymbolLines};
 use self::overlay::{Overlay, OverlayFile};
 pub use self::revise::{NotRevised, Revision};
 pub use self::taken::{Taken, TakenFrom};
-pub use self::undo::{UndoneFile, undo};
+pub use self::undo::{UndoneFile, undo, without};
 #[cfg(test)]
 pub(crate) use self::whole::changed_lines;
 use crate::edit::Edit;

@@ -25,6 +25,9 @@ fn note(note: &Note) -> String {
             let by = by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
             format!("This takes back edit {edit}{by}; to have it again, undo this one")
         }
+        Note::StaysChanged { file, diff } => {
+            format!("{file} changed since that edit, away from its lines, and stays so:\n{}", diff.trim_end())
+        }
         Note::Formatted { file, by } => {
             format!("{file} was formatted by {by}: what counts is the text in the diff, not as you sent it")
         }
@@ -139,6 +142,10 @@ mod tests {
             (
                 Note::TakesBack { edit: "e1".into(), by: Some("write_file of mcp, 1 minute ago".into()) },
                 "This takes back edit e1 (write_file of mcp, 1 minute ago); to have it again, undo this one",
+            ),
+            (
+                Note::StaysChanged { file: file(), diff: "-a\n+b\n".into() },
+                "a.rs changed since that edit, away from its lines, and stays so:\n-a\n+b",
             ),
             (
                 Note::Formatted { file: file(), by: "ruff and black".into() },

@@ -188,7 +188,13 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             if let NotUndone::Changed { diff: Some(diff), .. } = why {
                 write!(f, " What moved on since the edit:\n{}", diff.trim_end())?;
             }
-            f.write_str("\nRead the file and change it back by an edit, or undo what came later first.")
+            f.write_str("\nRead the file and change it back by an edit, or undo what came later first.")?;
+            match (message.audience, why) {
+                (Audience::Person, NotUndone::Changed { may_merge: false, .. }) => f.write_str(
+                    " With '--on-change merge', the edit's own lines are taken back if nobody changed them or those beside them.",
+                ),
+                _ => Ok(()),
+            }
         }
         Kind::AlreadyBack => f.write_str(
             "Nothing would change: the files are what they were before this edit: it was taken back by other means.",
@@ -245,8 +251,13 @@ fn write_not_undone(path: &str, why: &NotUndone, f: &mut fmt::Formatter<'_>) -> 
             write!(f, "it deleted {path}, which exists again, at version {}", version.short())
         }
         NotUndone::Gone => write!(f, "{path} is gone since"),
-        NotUndone::Changed { version, .. } => {
-            write!(f, "{path} was changed since and is at version {}", version.short())
+        NotUndone::Changed { version, may_merge, .. } => {
+            write!(f, "{path} was changed since and is at version {}", version.short())?;
+            f.write_str(if *may_merge {
+                ", at the edit's lines or beside them, or nobody knows where"
+            } else {
+                ""
+            })
         }
         NotUndone::OldNameTaken { name } => write!(f, "{name} exists again"),
         NotUndone::NotKept => f.write_str("the displaced file is not kept any more"),
@@ -371,7 +382,7 @@ mod tests {
             ),
             (NotUndone::Gone, "src/a.rs is gone since. Nothing was changed.".into()),
             (
-                NotUndone::Changed { version, diff: Some("-a\n+b\n".into()) },
+                NotUndone::Changed { version, diff: Some("-a\n+b\n".into()), may_merge: false },
                 format!(
                     "src/a.rs was changed since and is at version {shown}. Nothing was changed. What moved on since the \
                      edit:\n-a\n+b"

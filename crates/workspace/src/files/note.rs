@@ -26,6 +26,13 @@ pub enum Note {
         /// Who made it and when, where that was not this session.
         by: Option<String>,
     },
+    /// A file changed elsewhere since the edit that is taken back; those changes stay.
+    StaysChanged {
+        /// The file.
+        file: String,
+        /// What changed.
+        diff: String,
+    },
     /// A file was formatted, and so is not as it was sent.
     Formatted {
         /// The file.

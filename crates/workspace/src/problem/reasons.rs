@@ -42,6 +42,8 @@ pub enum NotUndone {
         version: Version,
         /// What changed, where it is known.
         diff: Option<String>,
+        /// Whether the edit's lines alone would have been taken back, if nobody had changed them or those beside them.
+        may_merge: bool,
     },
     /// A file of the name that it had before is there again.
     OldNameTaken {

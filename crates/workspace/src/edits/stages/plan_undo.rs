@@ -48,14 +48,16 @@ impl UndoSource<'_> {
         let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
         let by = history.by_another(id, &origin.session);
         let undoable = history.undoable(roots, id, &origin.session)?;
-        let Undoable { back, files, metadata_sources, .. } = undoable;
+        let Undoable { back, files, metadata_sources, merged, .. } = undoable;
         let plan = spans::plan(|| back.len()).in_scope(|| plan::undo(back));
         let mut report = Report::from_plan(&plan, None);
         report.notes.push(Note::TakesBack { edit: id.to_owned(), by });
+        let names = merged.iter().map(|(name, _)| name.clone()).collect();
+        report.notes.extend(merged.into_iter().map(|(file, diff)| Note::StaysChanged { file, diff }));
         let context = PlanContext {
             root: Arc::clone(root),
             whole: Vec::new(),
-            merged: Vec::new(),
+            merged: names,
             mtime_check_passed: None,
             origin: origin.clone(),
             undoes: Some(id.to_owned()),

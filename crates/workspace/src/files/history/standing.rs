@@ -124,7 +124,7 @@ impl History<'_> {
     }
 
     /// What the file held before the edit.
-    fn before(&self, file: &RecordedFile) -> Option<Arc<Text>> {
+    pub(super) fn before(&self, file: &RecordedFile) -> Option<Arc<Text>> {
         match &file.entry.base {
             None => Text::new(Vec::new()).ok().map(Arc::new),
             Some(base) => self.kept(file).ok().map(|(_, text)| text).or_else(|| self.content(base)),
@@ -132,7 +132,7 @@ impl History<'_> {
     }
 
     /// What the edit made of the file: a later edit displaced it, or the recorded diff leads to it.
-    fn after(&self, record: &Record, file: &RecordedFile, before: &Text) -> Option<Arc<Text>> {
+    pub(super) fn after(&self, record: &Record, file: &RecordedFile, before: &Text) -> Option<Arc<Text>> {
         self.content(file.entry.after.as_deref()?).or_else(|| {
             // The diff of several files says nothing of one.
             let [_] = &record.files[..] else { return None };

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use emend_edit::Text;
-use emend_edit::plan::UndoneFile;
+use emend_edit::plan::{self, Since, UndoneFile};
 
 use super::record::{Record, RecordedFile};
 use super::{History, ago, time_of, unknown};
@@ -14,6 +14,7 @@ use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::trail::Trail;
+use crate::policy::OnChange;
 use crate::problem::{Kind, NotUndone, Problem};
 
 /// The choice of the edit to undo.
@@ -32,6 +33,8 @@ pub(crate) struct Undoable {
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     /// The displaced files that give metadata to restored files, by the restored name.
     pub(crate) metadata_sources: BTreeMap<String, File>,
+    /// The files that others changed elsewhere since, and how: those changes stay.
+    pub(crate) merged: Vec<(String, String)>,
     /// The content of restored files whose name another file of the edit has taken.
     returns: BTreeMap<String, Arc<Text>>,
 }
@@ -124,6 +127,15 @@ impl History<'_> {
         })
     }
 
+    /// Returns what a file would be without the edit that made `after` of it, if what others changed since is elsewhere.
+    fn without(&self, file: &RecordedFile, after: &Arc<Text>, now: &Snapshot) -> Option<Arc<Text>> {
+        let map = file.lines.as_ref()?.map()?;
+        let before = self.before(file)?;
+        let edits = self.edits_since(&self.name(file), &after.version().hex(), &now.text.version());
+        let since = edits.map_or_else(|| Since::Content(Arc::clone(after)), Since::Edits);
+        plan::without(&map, &before, after, &since, &now.text).map(Arc::new)
+    }
+
     fn take_back(
         &self,
         roots: &Roots,
@@ -141,16 +153,24 @@ impl History<'_> {
         };
         let (path, now) = at(&entry.path)?;
         let old = entry.from.as_ref().map(&mut at).transpose()?;
+        // What is left of a file that changed elsewhere since.
+        let mut merged = None;
         match (&now, &entry.after) {
             (Some(snapshot), None) => {
                 return Err(conflict(NotUndone::MadeAgain { version: snapshot.text.version() }));
             }
             (None, Some(_)) => return Err(conflict(NotUndone::Gone)),
             (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
-                let version = snapshot.text.version();
-                let was = self.content(after);
-                let diff = was.map(|was| short_diff(&name, &was, &snapshot.text));
-                return Err(conflict(NotUndone::Changed { version, diff }));
+                let was = self.before(file).and_then(|before| self.after(record, file, &before));
+                let was = was.or_else(|| self.content(after));
+                let diff = was.as_ref().map(|was| short_diff(&name, was, &snapshot.text));
+                let may_merge = self.root.policy.terms().on_change == OnChange::Merge;
+                merged = was.filter(|_| may_merge).and_then(|was| self.without(file, &was, snapshot));
+                if merged.is_none() {
+                    let version = snapshot.text.version();
+                    return Err(conflict(NotUndone::Changed { version, diff, may_merge }));
+                }
+                into.merged.push((name.clone(), diff.unwrap_or_default()));
             }
             _ => {}
         }
@@ -173,7 +193,7 @@ impl History<'_> {
                     // A restored file gets its former metadata; an existing one keeps its own.
                     into.metadata_sources.insert(path.name.clone(), kept);
                 }
-                Some(text)
+                Some(merged.unwrap_or(text))
             }
         };
         let old_name = old.as_ref().map_or_else(|| path.name.clone(), |(path, _)| path.name.clone());

@@ -138,7 +138,8 @@ settings! {
         /// What becomes of an edit if the file changed since it was read. `refuse`: it is refused once. `merge`: it is made
         /// and the answer shows the change, provided that the change does not touch or border on the edit's lines, and that
         /// the request means the same place in what was read. `replace_lines` names the version of its numbers and is made as
-        /// with `merge` if its lines are found again for certain.
+        /// with `merge` if its lines are found again for certain. With `merge`, an undo takes back the edit's own lines of a
+        /// file that changed elsewhere since.
         on_change: OnChange {
             default: OnChange::Refuse,
             flag: Flag::with_value("--on-change", "WHAT"),
