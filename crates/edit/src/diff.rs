@@ -5,6 +5,7 @@
 //! that for somebody who chooses among the hunks of a request; `words` finds what differs inside lines.
 
 mod blocks;
+mod heading;
 mod parts;
 mod recorded;
 mod short;
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use self::blocks::{LineBlock, blocks, line_end, line_start};
+use self::heading::{heading, indentation_of};
 use crate::edit::Edit;
 use crate::patch::names::quote;
 use crate::plan::{Action, FilePlan};
@@ -54,6 +56,8 @@ pub struct DiffHunk {
     old: Range<usize>,
     /// The lines of the new content, counted from 0.
     new: Range<usize>,
+    /// The line that opens the block around the change, or nothing.
+    heading: String,
     /// The lines with their signs, each ended.
     body: String,
 }
@@ -114,6 +118,9 @@ impl Diff {
         }
         for hunk in &self.hunks {
             text.push_str(&hunk.header());
+            if !hunk.heading.is_empty() {
+                text.insert_str(text.len() - 1, &format!(" {}", hunk.heading));
+            }
             text.push_str(&hunk.body);
         }
         text
@@ -190,7 +197,7 @@ fn whole(old: Option<&String>, new: Option<&String>, content: &[u8]) -> Diff {
     if lines > 0 {
         let mut body = String::with_capacity(content.len() + lines);
         push_lines(&mut body, sign, content);
-        diff.hunks.push(DiffHunk { old: 0..removed, new: 0..added, body });
+        diff.hunks.push(DiffHunk { old: 0..removed, new: 0..added, heading: String::new(), body });
     }
     diff
 }
@@ -224,7 +231,11 @@ fn changed(old_name: &str, new_name: &str, base: &Text, edit: &Edit) -> Diff {
         let kept = count_lines(&bytes[at..after]);
         let new_line = (old_line as isize + shift).max(0) as usize;
         let (old, new) = (old_line..old_line + gone + kept, new_line..new_line + come + kept);
-        diff.hunks.push(DiffHunk { old, new, body });
+        // An insertion is indented as its lines are.
+        let changed = if group[0].old.is_empty() { &group[0].new[..] } else { group[0].old };
+        let indentation = split_lines(changed).find_map(indentation_of).unwrap_or(0);
+        let heading = heading(bytes, before, group[0].range.start, indentation);
+        diff.hunks.push(DiffHunk { old, new, heading, body });
         shift += come as isize - gone as isize;
     }
     diff

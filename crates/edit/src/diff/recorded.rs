@@ -23,9 +23,10 @@ pub fn from_text(text: &str) -> Vec<Diff> {
             hunk.body.push_str(line);
             old -= usize::from(line.starts_with([' ', '-'])).min(old);
             new -= usize::from(line.starts_with([' ', '+'])).min(new);
-        } else if let Some((old_lines, new_lines)) = header(line) {
+        } else if let Some((old_lines, new_lines, heading)) = header(line) {
             (old, new) = (old_lines.len(), new_lines.len());
-            let hunk = DiffHunk { old: old_lines, new: new_lines, body: String::new() };
+            let hunk =
+                DiffHunk { old: old_lines, new: new_lines, heading: heading.into(), body: String::new() };
             diffs.last_mut().into_iter().for_each(|diff| diff.hunks.push(hunk.clone()));
         } else if let Some(names) = line.strip_prefix("diff --git ") {
             awaited = names::from_git_line(names.trim_end_matches('\n'))
@@ -63,16 +64,17 @@ pub fn from_text(text: &str) -> Vec<Diff> {
     diffs
 }
 
-/// Returns the lines of both sides that the header of a hunk names, counted from 0.
-fn header(line: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let (old, new) = line.strip_prefix("@@ -")?.strip_suffix(" @@\n")?.split_once(" +")?;
+/// Returns the lines of both sides that the header of a hunk names, counted from 0, and its heading.
+fn header(line: &str) -> Option<(Range<usize>, Range<usize>, &str)> {
+    let (numbers, heading) = line.strip_prefix("@@ -")?.strip_suffix('\n')?.split_once(" @@")?;
+    let (old, new) = numbers.split_once(" +")?;
     let side = |side: &str| {
         let (start, count) = side.split_once(',').unwrap_or((side, "1"));
         let (start, count): (usize, usize) = (start.parse().ok()?, count.parse().ok()?);
         let start = if count == 0 { start } else { start.checked_sub(1)? };
         Some(start..start.checked_add(count)?)
     };
-    Some((side(old)?, side(new)?))
+    Some((side(old)?, side(new)?, heading.strip_prefix(' ').unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -100,7 +102,8 @@ mod tests {
     #[test]
     fn a_diff_that_was_kept_is_shown_as_it_was_at_first() {
         let text = |s: &str| Text::new(s.as_bytes().to_vec()).unwrap();
-        let old: String = (0..60).map(|line| format!("line {line}\n")).collect();
+        let lines = |lines: Range<usize>| lines.map(|line| format!("line {line}\n")).collect::<String>();
+        let old = format!("{}fn f()\n{}", lines(0..40), lines(40..60).replace("line", "  line"));
         let new = old.replace("line 5\n", "-- a/five\n").replace("line 50\n", "").replace("59\n", "59");
         let changed = between("a.txt", &text(&old), &text(&new));
         let name = |name: &str| Some(name.to_string());

@@ -149,7 +149,8 @@ impl DiffHunk {
                 let first = whole.start + count(0..start, sign);
                 first..first + count(start..end, sign)
             };
-            Self { old: side(&self.old, '-'), new: side(&self.new, '+'), body: lines[start..end].concat() }
+            let body = lines[start..end].concat();
+            Self { old: side(&self.old, '-'), new: side(&self.new, '+'), heading: String::new(), body }
         };
         groups.into_iter().map(hunk).collect()
     }
