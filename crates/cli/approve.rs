@@ -9,12 +9,14 @@ use std::path::PathBuf;
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 
+use clap_complete::ArgValueCandidates;
 use emend_server::approval::Decision;
 use emend_server::messages::notes;
 use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{Approvals, PersonsDecision, Waiting, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
 
+use crate::completions;
 use crate::edit_ids;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Colours, Output, forget_typed};
@@ -24,6 +26,7 @@ use crate::workspace::state_folder;
 pub(crate) struct Arguments {
     /// The edit to decide on, by the id that its answer names or a beginning that only this one has. Without one, a
     /// terminal shows one after the other and asks about each; elsewhere all that wait are listed.
+    #[arg(add = ArgValueCandidates::new(completions::waiting))]
     id: Option<String>,
 
     /// Show all that wait, then ask once about all of them.

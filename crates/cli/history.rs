@@ -1,16 +1,20 @@
 //! `emend log`, `emend show` and `emend diff`: show the edits of all clients and of this command.
 
 use std::num::NonZeroUsize;
+use std::time::SystemTime;
 
+use clap_complete::ArgValueCandidates;
 use emend_server::local;
 use emend_workspace::Workspace;
 use emend_workspace::history::{Edited, HistoryQuery};
 use emend_workspace::problem::{Kind, Problem};
 use serde_json::json;
 
+use crate::completions;
 use crate::edit_ids;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
+use crate::since;
 use crate::workspace::{Opened, WorkspaceFlags};
 
 /// How many files of each edit are listed.
@@ -25,6 +29,14 @@ pub(crate) struct LogArguments {
     #[arg(long, short = 'n', value_name = "N", default_value = "20")]
     limit: NonZeroUsize,
 
+    /// Show the diff of each edit too.
+    #[arg(long, short)]
+    patch: bool,
+
+    /// Only edits since then: 90m, 2h, 3d or 1w ago, or the beginning of a day in UTC, as 2026-11-23.
+    #[arg(long, value_name = "WHEN", value_parser = since::parse)]
+    since: Option<SystemTime>,
+
     #[command(flatten)]
     pub(crate) output: OutputFlags,
 
@@ -36,6 +48,7 @@ pub(crate) struct LogArguments {
 pub(crate) struct ShowArguments {
     /// The edit, by any beginning of its id that only one has, @ for the newest or @~N for one before it; without it, the
     /// newest.
+    #[arg(add = ArgValueCandidates::new(completions::edit_ids))]
     edit: Option<String>,
 
     /// Show the request too, word for word.
@@ -57,8 +70,8 @@ pub(crate) struct DiffArguments {
     path: Option<String>,
 
     /// The session, or its beginning, as 'emend log --json' names it; without it, that of the newest edit.
-    #[arg(long, value_name = "SESSION")]
-    session: Option<String>,
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, add = ArgValueCandidates::new(completions::sessions))]
+    session: Option<Option<String>>,
 
     /// Or the newest session of a client of this name.
     #[arg(long, value_name = "NAME", conflicts_with = "session")]
@@ -79,9 +92,17 @@ pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let path = arguments.path.as_deref().map(|path| arguments.workspace.path_from_here(&workspace, path));
-    let edits = edits(&workspace, path.as_deref(), arguments.limit.get())?;
+    let mut edits = edits(&workspace, path.as_deref(), arguments.limit.get())?;
     if edits.is_empty() {
         check_path(&workspace, path.as_deref())?;
+    }
+    if let Some(since) = arguments.since {
+        let all = edits.len();
+        edits.retain(|edit| edit.time >= since);
+        if edits.is_empty() && all > 0 && !output.json {
+            output.show("No edit is as new as that. Without --since, there are older ones.\n")?;
+            return Ok(Exit::Done);
+        }
     }
     if output.json {
         let edits: Vec<_> = edits.iter().map(local::document).collect();
@@ -100,7 +121,14 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
         output.show(&output.plain(&none))?;
         return Ok(Exit::Done);
     }
-    let text: String = edits.iter().map(|edit| summary(edit, FILES, output)).collect();
+    let mut text = String::new();
+    for edit in &edits {
+        text.push_str(&summary(edit, FILES, output));
+        if arguments.patch {
+            text.push_str(&with_diff(&workspace.past_edits().find(&edit.id, "")?, output));
+            text.push('\n');
+        }
+    }
     output.show_long(&text)?;
     Ok(Exit::Done)
 }
@@ -117,11 +145,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
         output.document(&local::document(&edit))?;
         return Ok(Exit::Done);
     }
-    let mut text = summary(&edit, usize::MAX, output);
-    match &edit.diff {
-        Some(diff) => text.push_str(&format!("\n{}", output.diff(diff))),
-        None => text.push_str("\nIts diff was not kept.\n"),
-    }
+    let mut text = summary(&edit, usize::MAX, output) + &with_diff(&edit, output);
     if arguments.request {
         match &edit.request {
             Some(request) => {
@@ -163,6 +187,14 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     Ok(Exit::Done)
 }
 
+/// The diff of an edit, below its summary.
+fn with_diff(edit: &Edited, output: Output) -> String {
+    match &edit.diff {
+        Some(diff) => format!("\n{}", output.diff(diff)),
+        None => "\nIts diff was not kept.\n".to_owned(),
+    }
+}
+
 /// Checks that a file without edits exists.
 fn check_path(workspace: &Workspace, path: Option<&str>) -> Result<(), Stop> {
     match path {
@@ -178,7 +210,7 @@ fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, 
     if edits.is_empty() {
         return Err(none_yet().into());
     }
-    let (whose, known) = match (&arguments.session, &arguments.client) {
+    let (whose, known) = match (arguments.session.as_ref().and_then(Option::as_ref), &arguments.client) {
         (Some(session), _) => {
             let meant = edit_ids::session(&edits, session)?;
             edits.retain(|edit| Some(&edit.session) == meant.as_ref());

@@ -22,6 +22,7 @@ mod review_terminal;
 mod serve;
 mod settings;
 mod signals;
+mod since;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod undo;
@@ -128,7 +129,7 @@ impl Command {
             Self::Events(arguments) => events::run(arguments),
             Self::Init(arguments) => init::run(arguments, output),
             Self::Doctor(arguments) => doctor::run(arguments, output),
-            Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),
+            Self::Completions(arguments) => completions::run(arguments, output),
             Self::Approve(arguments) => approve::run(arguments, output),
             Self::Review(arguments) => in_runtime(review::run(arguments, output)),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),
@@ -137,6 +138,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    completions::answer(Arguments::command);
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return not_understood(error),

@@ -12,7 +12,7 @@ use emend_server::local::{self, Made};
 use emend_server::wire::ApplyPatch;
 use emend_workspace::FileReport;
 use emend_workspace::edit::Text;
-use emend_workspace::edit::patch::recognise::Format;
+use emend_workspace::edit::patch::recognise::{self, Format};
 use emend_workspace::problem::{EditKind, Problem};
 
 use crate::approve;
@@ -29,9 +29,9 @@ const BAR: usize = 50;
     after_help = "Examples:\n  git diff other | emend preview\n  emend apply fix.patch --workspace ~/project"
 )]
 pub(crate) struct Arguments {
-    /// The file that holds the patch; - or nothing means standard input.
+    /// The file that holds the patch; - or nothing means standard input. Several are one edit.
     #[arg(value_name = "PATCH")]
-    patch: Option<String>,
+    patches: Vec<String>,
 
     /// The file to change, relative to the workspace, where the patch names none.
     #[arg(long, value_name = "FILE")]
@@ -45,6 +45,10 @@ pub(crate) struct Arguments {
     /// several times.
     #[arg(long = "versions", value_name = "PATH=VERSION", value_parser = version)]
     versions: Vec<(String, String)>,
+
+    /// Take the changes of a unified diff back.
+    #[arg(long, short = 'R')]
+    reverse: bool,
 
     /// Show how much would change in each file, and not the diff. Nothing is written.
     #[arg(long)]
@@ -116,7 +120,7 @@ fn examine(arguments: &Arguments, checks: bool, output: Output) -> Ended {
 
 /// Applies the hunks that the person chooses.
 fn apply_chosen(arguments: &Arguments, output: Output) -> Ended {
-    if matches!(arguments.patch.as_deref(), None | Some("-")) || !output.can_ask() {
+    if arguments.patches.is_empty() || arguments.patches.iter().any(|file| file == "-") || !output.can_ask() {
         return Err(Stop::usage("-i asks at a terminal: name a file that holds the patch"));
     }
     let Opened { workspace, effects, .. } = arguments.workspace.open_to_edit()?;
@@ -225,25 +229,54 @@ impl Arguments {
         })
     }
 
+    /// The text of all patches, one below the other.
     fn text(&self) -> Result<String, Stop> {
-        let from_input = || {
-            if io::stdin().is_terminal() {
-                let _ = writeln!(io::stderr(), "Reading the patch from standard input; Ctrl-D ends it.");
+        let standard_input = ["-".to_owned()];
+        let files = if self.patches.is_empty() { &standard_input[..] } else { &self.patches };
+        let mut text = String::new();
+        for file in files {
+            let one = read(file)?;
+            if files.len() > 1 {
+                // Each is checked for itself, since the next one hides that it was cut off.
+                recognise::parse(&one, self.format(), self.path.as_deref())
+                    .map_err(|problems| problems.into_iter().map(Problem::from).collect::<Vec<_>>())?;
             }
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
-            anyhow::Ok(bytes)
-        };
-        let bytes = match self.patch.as_deref() {
-            None | Some("-") => from_input()?,
-            Some(file) => std::fs::read(file)
-                .map_err(|error| Stop::usage(format!("the patch {file} cannot be read: {error}")))?,
-        };
-        let name = |kind: EditKind| match self.patch.as_deref() {
-            None | Some("-") => Problem::new(kind).at("standard input"),
-            Some(file) => Problem::new(kind).at(file),
-        };
-        let text = Text::new(bytes).map_err(name)?;
-        Ok(text.known_characters().map_err(name)?.to_owned())
+            let is_ended = text.is_empty() || text.ends_with('\n');
+            text.push_str(if is_ended { "" } else { "\n" });
+            text.push_str(&one);
+        }
+        if !self.reverse {
+            return Ok(text);
+        }
+        let reversed = recognise::reverse(&text, self.path.as_deref())
+            .map_err(|problems| problems.into_iter().map(Problem::from).collect::<Vec<_>>())?;
+        reversed.ok_or_else(|| {
+            Stop::usage(
+                "-R takes unified diffs, such as those of 'git diff', and this patch cannot be turned round",
+            )
+        })
     }
+
+    fn format(&self) -> Option<Format> {
+        self.format.as_deref().and_then(Format::named)
+    }
+}
+
+/// Reads a patch from a file, or from standard input.
+fn read(file: &str) -> Result<String, Stop> {
+    let is_input = file == "-";
+    let bytes = if is_input {
+        if io::stdin().is_terminal() {
+            let _ = writeln!(io::stderr(), "Reading the patch from standard input; Ctrl-D ends it.");
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+        bytes
+    } else {
+        std::fs::read(file)
+            .map_err(|error| Stop::usage(format!("the patch {file} cannot be read: {error}")))?
+    };
+    let name = |kind: EditKind| Problem::new(kind).at(if is_input { "standard input" } else { file });
+    let text = Text::new(bytes).map_err(name)?;
+    Ok(text.known_characters().map_err(name)?.to_owned())
 }

@@ -7,10 +7,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow};
 
+use clap_complete::ArgValueCandidates;
 use emend_server::Emend;
 use emend_server::in_process::InProcess;
 use emend_server::loopback::LoopbackPage;
 
+use crate::completions;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::Output;
 use crate::program;
@@ -26,6 +28,7 @@ const FOLDER: &str = "review";
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// What to show first: an edit that waits for approval, a preview, or an edit, by its id. Without it, all of them.
+    #[arg(add = ArgValueCandidates::new(completions::waiting))]
     id: Option<String>,
 
     /// Review in the terminal. So it is too where no browser is found.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clap_complete::ArgValueCandidates;
 use emend_server::local;
 use emend_workspace::Workspace;
 use emend_workspace::history::Edited;
@@ -11,6 +12,7 @@ use emend_workspace::problem::{Kind, Problem};
 
 use crate::approve;
 use crate::asking::AskingFlags;
+use crate::completions;
 use crate::edit_ids;
 use crate::exit::{Ended, Exit, Stop};
 use crate::history::edits;
@@ -28,11 +30,12 @@ use crate::workspace::{Opened, WorkspaceFlags};
 pub(crate) struct Arguments {
     /// The edit, by any beginning of its id that only one has, @ for the newest of all or @~N for one before it; without
     /// it, the newest by anybody that is neither an undo nor taken back, also by hand.
+    #[arg(add = ArgValueCandidates::new(completions::edit_ids))]
     edit: Option<String>,
 
     /// Take back all edits of a session, the newest first, all or none: the session that is named, as 'emend log --json'
     /// does, or that of the newest edit that is neither an undo nor taken back.
-    #[arg(long, value_name = "SESSION", num_args = 0..=1, conflicts_with = "edit")]
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, add = ArgValueCandidates::new(completions::sessions), conflicts_with = "edit")]
     session: Option<Option<String>>,
 
     #[command(flatten)]
@@ -48,6 +51,7 @@ pub(crate) struct Arguments {
 #[derive(clap::Args)]
 pub(crate) struct RedoArguments {
     /// The edit that was undone, or its undo, named as for 'emend undo'; without it, the newest undo that stands.
+    #[arg(add = ArgValueCandidates::new(completions::edit_ids))]
     edit: Option<String>,
 
     #[command(flatten)]

@@ -262,3 +262,47 @@ fn an_edit_that_cannot_be_shown_is_said_to_be_made() {
     let edit = log(&folder, &[])[0]["edit"].as_str().unwrap().to_owned();
     assert!(ran.log.contains(&edit), "{ran:?}");
 }
+
+#[test]
+fn the_log_has_diffs_and_times_where_they_are_wanted() {
+    let (folder, ids) = edited();
+    let shown = emend(&folder, &["log", "-p", "--since", "1h"]).ends(0).out;
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+    assert!(at(&ids[2]) < at("+BEE") && at("+BEE") < at(&ids[1]) && at("+three") < at(&ids[0]));
+    assert_eq!(log(&folder, &["--since", "2999-01-01"]), [] as [Value; 0]);
+    let none = emend(&folder, &["log", "--since", "2999-01-01"]).ends(0).out;
+    assert!(none.contains("there are older ones"), "{none}");
+    emend(&folder, &["log", "--since", "yesterday"]).ends(2);
+    assert_eq!(emend(&folder, &["diff", "--session"]).ends(0).out, emend(&folder, &["diff"]).ends(0).out);
+}
+
+#[test]
+fn a_diff_names_the_function_around_a_hunk_and_is_a_patch() {
+    let body: String = (1..=9).map(|line| format!("    {line}();\n")).collect();
+    let folder = Folder::with([("a.rs", &format!("fn first() {{}}\n\nfn second() {{\n{body}}}\n"))]);
+    let mut client = serve(&folder);
+    let answer = client.replace("a.rs", "8()", "eight()").ok();
+    assert!(!answer.text.contains("@@ fn second()"), "a model knows where it edits: {}", answer.text);
+    for command in ["diff", "show"] {
+        let shown = emend(&folder, &[command]).ends(0).out;
+        assert!(shown.contains("@@ -8,6 +8,6 @@ fn second() {\n"), "{shown}");
+    }
+    let diff = emend(&folder, &["diff", "--json"]).ends(0).document()["diff"].as_str().unwrap().to_owned();
+    Command::new(&folder, &["apply", "-R"]).input(diff).run().ends(0);
+    assert!(folder.text("a.rs").contains("    8();"));
+}
+
+#[test]
+fn a_shell_completes_the_ids_of_edits_and_sessions() {
+    let (folder, ids) = edited();
+    let offered = |words: &[&str]| {
+        let words = [&["--", "emend"], words].concat();
+        Command::new(&folder, &words).variable("EMEND_COMPLETE", "fish").run().ends(0).out
+    };
+    let shown = offered(&["undo", ""]);
+    let lines: Vec<&str> = shown.lines().take(3).map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(lines, [&*ids[2], &*ids[1], &*ids[0]]);
+    assert!(offered(&["undo", &ids[1]]).starts_with(&ids[1]));
+    let session = log(&folder, &[])[0]["session"].as_str().unwrap().to_owned();
+    assert!(offered(&["diff", "--session", ""]).contains(&session));
+}

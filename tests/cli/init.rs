@@ -313,6 +313,7 @@ fn each_shell_gets_its_completions() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = emend(&folder, &["completions", shell]).ends(0).out;
-        assert!(script.contains("preview") && script.contains("dry-run"), "{shell}");
+        assert!(script.contains("EMEND_COMPLETE"), "{shell}");
     }
+    emend(&folder, &["completions", "csh"]).ends(2);
 }

@@ -11,6 +11,8 @@ mod events;
 mod history;
 mod init;
 mod log;
+#[cfg(unix)]
+mod patches;
 mod prefer;
 #[cfg(unix)]
 mod projects;

@@ -40,6 +40,8 @@ pub(super) struct Header {
     pub(super) deleted: bool,
     /// Whether the file shall be executable; `None` leaves that as it is.
     pub(super) executable: Option<bool>,
+    /// Whether it was executable, where the headers say so.
+    pub(super) was_executable: Option<bool>,
 }
 
 /// Returns whether a file's headers begin at this line.
@@ -98,6 +100,16 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
 }
 
 impl Header {
+    /// Exchanges the two sides.
+    pub(super) fn reverse(&mut self) {
+        self.sides = self.sides.take().map(|(old, new)| (new, old));
+        self.git = self.git.take().map(|(old, new)| (new, old));
+        core::mem::swap(&mut self.rename_from, &mut self.rename_to);
+        core::mem::swap(&mut self.old_dated_nothing, &mut self.new_dated_nothing);
+        core::mem::swap(&mut self.created, &mut self.deleted);
+        core::mem::swap(&mut self.executable, &mut self.was_executable);
+    }
+
     /// Reads the names after `---` and `+++`.
     pub(super) fn take_sides(&mut self, old: &str, new: &str) {
         self.sides = Some((names::read(old), names::read(new)));
@@ -122,9 +134,9 @@ impl Header {
             self.executable = Some(mode_of(line, mode)?);
         } else if let Some(mode) = value("deleted file mode ") {
             self.deleted = true;
-            mode_of(line, mode)?;
+            self.was_executable = Some(mode_of(line, mode)?);
         } else if let Some(mode) = value("old mode ") {
-            mode_of(line, mode)?;
+            self.was_executable = Some(mode_of(line, mode)?);
         } else if let Some(mode) = value("new mode ") {
             self.executable = Some(mode_of(line, mode)?);
         } else if let Some(index) = value("index ") {

@@ -13,12 +13,13 @@
 //! the edited file may itself contain patches. A V4A line may be indented if it is the very first of the text or its
 //! fence, or if nothing else is structural. A text that its parser refuses is not given to another parser.
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::envelope::{self, Fence};
 use super::lines::{invalid_text, shorten};
-use super::{Patch, colours, context, ed, rcs, search_replace, unified, v4a, whole};
+use super::{Patch, colours, context, ed, print, rcs, search_replace, unified, v4a, whole};
 use crate::problem::{Malformed, Problem};
 
 /// An edit format.
@@ -82,6 +83,17 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
         Some(Format::Whole) => whole::parse(text, path),
         None => Err(vec![unknown(text)]),
     }
+}
+
+/// Prints a unified diff as the one that takes its changes back. `None` for a text in another format, and for what no diff
+/// can say.
+pub fn reverse(text: &str, path: Option<&str>) -> Result<Option<String>, Vec<Problem>> {
+    let plain = colours::strip(text);
+    let text = plain.as_deref().unwrap_or(text);
+    if !is_unified(recognise(text)) {
+        return Ok(None);
+    }
+    Ok(print::unified(&unified::parse_reversed(text, path)?))
 }
 
 fn is_unified(format: Option<Format>) -> bool {

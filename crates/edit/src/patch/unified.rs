@@ -26,6 +26,15 @@ use crate::problem::malformed::Unified;
 
 /// Reads a unified diff. `path` names the file if the diff does not. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    read(text, path, false)
+}
+
+/// Reads a unified diff as the one that takes its changes back.
+pub fn parse_reversed(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    read(text, path, true)
+}
+
+fn read(text: &str, path: Option<&str>, is_reversed: bool) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
     let mut parser = Parser {
         lines: &lines,
@@ -35,6 +44,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
         hunks: 0,
         sections: Vec::new(),
         headerless: false,
+        is_reversed,
         problems: Vec::new(),
     };
     parser.read();
@@ -55,6 +65,8 @@ struct Parser<'a, 'b> {
     sections: Vec<Section>,
     /// Whether the last section had no headers, so that further hunks without headers belong to it.
     headerless: bool,
+    /// Whether the sides are exchanged.
+    is_reversed: bool,
     problems: Vec<Problem>,
 }
 
@@ -69,6 +81,19 @@ struct RawHunk {
 }
 
 impl RawHunk {
+    /// Exchanges the two sides.
+    fn reverse(&mut self) {
+        self.numbers = self.numbers.map(|Numbers { old, new }| Numbers { old: new, new: old });
+        core::mem::swap(&mut self.body.old_unended, &mut self.body.new_unended);
+        for line in &mut self.body.lines {
+            *line = match core::mem::replace(line, Line::Bare(String::new())) {
+                Line::Added(text) => Line::Removed(text),
+                Line::Removed(text) => Line::Added(text),
+                line => line,
+            };
+        }
+    }
+
     /// Returns whether both sides lack lines and the last line is a change: a diff ends with context, or where its
     /// counts say.
     fn is_cut_off(&self) -> bool {
@@ -211,6 +236,10 @@ impl<'a> Parser<'a, '_> {
         let ended = self.lines.get(self.at..).is_none_or(|rest| rest.iter().all(|line| line.text.is_empty()));
         if let Some(raw) = raws.last().filter(|raw| ended && raw.is_cut_off()) {
             self.problems.push(invalid(raw.number, Unified::CutOff));
+        }
+        if self.is_reversed {
+            header.iter_mut().for_each(Header::reverse);
+            raws.iter_mut().for_each(RawHunk::reverse);
         }
         match header {
             Some(header) => {

@@ -5,7 +5,15 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use alloc::sync::Arc;
+
+use proptest::prelude::*;
+
 use super::*;
+use crate::find::FindLimits;
+use crate::patch::recognise;
+use crate::plan::{Source, Sources, build};
+use crate::text::Text;
 
 fn sections(text: &str) -> Vec<Section> {
     parse(text, None).unwrap().sections
@@ -330,5 +338,65 @@ fn the_side_of_a_new_file_says_its_name_whatever_stands_above() {
         let diff = format!("diff --git a/x b/x\n--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+n\n");
         let section = only(&diff);
         assert_eq!((&section.path[..], section.operation), (path, Operation::Add("n\n".into())));
+    }
+}
+
+#[test]
+fn a_reversed_diff_takes_its_changes_back() {
+    let reversed = |text: &str| recognise::reverse(text, None).unwrap().unwrap();
+    for (text, expected) in [
+        (
+            "diff --git a/x b/y\nold mode 100644\nnew mode 100755\nrename from x\nrename to y\n--- a/x\n+++ b/y\n\
+             @@ -3,2 +5,3 @@ fn f() {\n a\n-b\n+c\n+d\n\\ No newline at end of file\n",
+            "diff --git a/y b/x\nold mode 100755\nnew mode 100644\nrename from y\nrename to x\n--- a/y\n+++ b/x\n\
+             @@ -5,3 +5,2 @@\n a\n+b\n-c\n-d\n\\ No newline at end of file\n",
+        ),
+        (
+            "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n",
+            "diff --git a/x b/x\n--- a/x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n",
+        ),
+        (
+            "diff --git a/x b/x\ndeleted file mode 100755\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+            "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n",
+        ),
+    ] {
+        assert_eq!(reversed(text), expected);
+    }
+    let of_no_diff = recognise::reverse("*** Begin Patch\n*** Delete File: x\n*** End Patch\n", None);
+    assert_eq!(of_no_diff.unwrap(), None);
+}
+
+proptest! {
+    #[test]
+    fn reversed_the_diff_of_two_texts_leads_back(
+        lines in prop::collection::vec("[a-d]{0,2}", 0..14),
+        changes in prop::collection::vec((0usize..14, 0usize..3, prop::collection::vec("[a-d]{0,2}", 0..3)), 1..4),
+        is_ended in any::<[bool; 2]>(),
+    ) {
+        let mut new = lines.clone();
+        for (at, gone, come) in changes {
+            let at = at.min(new.len());
+            let end = (at + gone).min(new.len());
+            new.splice(at..end, come);
+        }
+        let text = |lines: &[String], is_ended: bool| {
+            let mut text = lines.join("\n");
+            text.push_str(if is_ended && !lines.is_empty() { "\n" } else { "" });
+            Arc::new(Text::new(text.into_bytes()).unwrap())
+        };
+        let (old, new) = (text(&lines, is_ended[0]), text(&new, is_ended[1]));
+        let diff = crate::diff::between("f", &old, &new).text();
+        if diff.is_empty() {
+            return Ok(());
+        }
+        let reversed = recognise::reverse(&diff, None).unwrap();
+        // Lines that only come, and end a file without a newline, cannot be printed.
+        let Some(reversed) = reversed else { return Ok(()) };
+        let mut sources = Sources::default();
+        sources.insert("f", "f", Source::Present(Arc::clone(&new)));
+        // Among equal lines, a place may be refused as ambiguous.
+        if let Ok(plan) = build(&parse(&reversed, None).unwrap(), &sources, &FindLimits::default()) {
+            prop_assert_eq!(plan.files()[0].action.pieces().unwrap().concat(), old.bytes(), "{}", reversed);
+        }
     }
 }
