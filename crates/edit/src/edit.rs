@@ -165,6 +165,22 @@ impl Edit {
     /// If the encoding lacks a character: planning has asked [`Edit::not_encodable`] before.
     #[must_use]
     pub fn version(&self, base: &Text) -> Version {
+        self.hashing(base).finish()
+    }
+
+    /// Returns the new content; `None` for what is no text. Of an ASCII text that stays one, only what the edit changes and
+    /// moves is hashed.
+    #[must_use]
+    pub fn text(&self, base: &Text) -> Option<Text> {
+        let content = self.raw_pieces(base).concat();
+        let is_ascii = |span: &Span| span.new.is_ascii() && !span.new.contains(&0);
+        if base.is_ascii() && self.spans.iter().all(is_ascii) {
+            return Some(Text::from_ascii(content, self.hashing(base)));
+        }
+        Text::new(content).ok()
+    }
+
+    fn hashing(&self, base: &Text) -> Hashing {
         let (raw, spans) = (base.raw(), self.raw_spans(base));
         let len = spans.iter().fold(raw.len(), |len, (range, new)| len - range.len() + new.len());
         let mut hashing = Hashing::of_len(len);
@@ -175,7 +191,7 @@ impl Edit {
             at = range.end;
         }
         hashing.keep(raw, at..raw.len(), base.blocks());
-        hashing.finish()
+        hashing
     }
 
     /// Returns the raw bytes of the new content in pieces.
@@ -425,7 +441,10 @@ fn overlap(a: usize, b: usize, offset: usize) -> Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
     use alloc::vec;
+
+    use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> Text {
         Text::new(bytes.to_vec()).unwrap()
@@ -470,5 +489,40 @@ mod tests {
         let mut edit = builder.finish().unwrap();
         edit.retain(&[2]);
         assert_eq!(edit.apply(text.bytes()), b"a\nB\n");
+    }
+
+    proptest! {
+        /// What is kept of an edited text is what a reading would find, also where it grows beyond a block of the hash.
+        #[test]
+        fn the_text_after_an_edit_is_the_text_of_its_bytes(
+            old in "[ab\n\u{e4}]{0,30}",
+            is_ascii in any::<bool>(),
+            repeated in prop_oneof![3 => Just(1), 1 => 8_000..12_000usize],
+            cut in (0usize..30, 0usize..9),
+            new in "[ab\n\u{0}\u{e4}]{0,6}",
+        ) {
+            let ascii = |text: &str| text.replace('\u{e4}', if is_ascii { "c" } else { "\u{e4}" });
+            let base: String = ascii(&old).repeat(repeated);
+            let starts: Vec<usize> = base.char_indices().map(|(at, _)| at).chain([base.len()]).collect();
+            let start = starts[cut.0.min(starts.len() - 1)];
+            let end = starts[(cut.0 + cut.1).min(starts.len() - 1)];
+            let base = text(base.as_bytes());
+            let mut builder = EditBuilder::new(&base);
+            builder.replace(1, start..end, ascii(&new).into_bytes());
+            let edit = builder.finish().unwrap();
+            let read = Text::new(edit.raw_pieces(&base).concat()).ok();
+            let after = edit.text(&base);
+            let facts = |text: &Option<Text>| {
+                text.as_ref().map(|text| {
+                    (text.raw().to_vec(), text.version(), text.encoding(), text.line_count(), text.is_ascii())
+                })
+            };
+            prop_assert_eq!(facts(&after), facts(&read));
+            // Its blocks are those of its bytes, too.
+            if let Some(after) = after {
+                let again = EditBuilder::new(&after).finish().unwrap();
+                prop_assert_eq!(again.version(&after), after.version());
+            }
+        }
     }
 }

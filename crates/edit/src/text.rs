@@ -34,6 +34,8 @@ pub struct Text {
     /// The bytes on disk, where they differ from the view.
     raw: Option<Vec<u8>>,
     encoding: Encoding,
+    /// Whether the raw bytes are known to be ASCII without NUL, as those of most files are.
+    is_ascii: bool,
     version: Version,
     /// The hashes of the blocks of the raw bytes.
     blocks: Blocks,
@@ -59,7 +61,10 @@ impl Text {
         let seen = hashing.finish_with_blocks();
         if !has_others {
             // ASCII without NUL is UTF-8 and no other encoding.
-            return Ok(Self::from_parts(raw, None, Encoding::UTF_8, seen, newlines));
+            return Ok(Self {
+                is_ascii: true,
+                ..Self::from_parts(raw, None, Encoding::UTF_8, seen, newlines)
+            });
         }
         match Encoding::detect(&raw) {
             Ok((encoding, None)) => Ok(Self::from_parts(raw, None, encoding, seen, newlines)),
@@ -71,6 +76,21 @@ impl Text {
         }
     }
 
+    /// Makes the text of bytes that are ASCII without NUL, and were hashed.
+    pub(crate) fn from_ascii(bytes: Vec<u8>, hashing: Hashing) -> Self {
+        debug_assert!(bytes.is_ascii() && !bytes.contains(&0));
+        let newlines = Newlines::of(&bytes);
+        Self {
+            is_ascii: true,
+            ..Self::from_parts(bytes, None, Encoding::UTF_8, hashing.finish_with_blocks(), newlines)
+        }
+    }
+
+    /// Returns whether the raw bytes are known to be ASCII without NUL.
+    pub(crate) fn is_ascii(&self) -> bool {
+        self.is_ascii
+    }
+
     fn from_parts(
         bytes: Vec<u8>,
         raw: Option<Vec<u8>>,
@@ -78,7 +98,7 @@ impl Text {
         (version, blocks): (Version, Blocks),
         newlines: Newlines,
     ) -> Self {
-        Self { bytes, raw, encoding, version, blocks, newlines, tokens: OnceBox::new() }
+        Self { bytes, raw, encoding, is_ascii: false, version, blocks, newlines, tokens: OnceBox::new() }
     }
 
     /// Makes a text with this view in this encoding; the error is the first character that the encoding lacks.

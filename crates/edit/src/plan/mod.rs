@@ -252,6 +252,16 @@ impl Action {
         }
     }
 
+    /// Returns the new content; `None` for a deletion, and for what is no text.
+    #[must_use]
+    pub fn after(&self) -> Option<Arc<Text>> {
+        match self {
+            Self::Create { content } => Some(Arc::clone(content)),
+            Self::Modify { base, edit } | Self::Move { base, edit, .. } => edit.text(base).map(Arc::new),
+            Self::Delete { .. } => None,
+        }
+    }
+
     /// Returns the view of the new content in pieces; `None` for a deletion.
     #[must_use]
     pub fn view(&self) -> Option<Vec<&[u8]>> {

@@ -74,11 +74,9 @@ pub(crate) fn gather(
             gathered.names.insert(written.into(), name);
             continue;
         }
-        match snapshot::read_within(&**roots.disk(), &path, context.effort) {
-            Ok(mut snapshot) => {
-                if let Some(snapshot) = &mut snapshot {
-                    snapshot.text = context.readings.lock().same(&name, Arc::clone(&snapshot.text));
-                }
+        let known = context.readings.lock().text(&name);
+        match snapshot::read_within(&**roots.disk(), &path, context.effort, known) {
+            Ok(snapshot) => {
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
                     None => Source::Absent,

@@ -28,20 +28,56 @@ pub struct Snapshot {
 
 /// Reads a file of any size that the policy allows. Returns `Ok(None)` if there is none.
 pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snapshot>, Problem> {
-    open(disk, path)?.map(|opened| opened.read(disk)).transpose()
+    open(disk, path)?.map(|opened| opened.read(disk, None)).transpose()
 }
 
-/// Reads a file, if that takes no more than this effort. Returns `Ok(None)` if there is none.
+/// Reads a file, if that takes no more than this effort. Returns `Ok(None)` if there is none. If its bytes are those of the
+/// text that is `known` of it, that is its text.
 pub(crate) fn read_within(
     disk: &dyn Disk,
     path: &WorkspacePath,
     effort: Effort,
+    known: Option<Arc<Text>>,
 ) -> Result<Option<Snapshot>, NotDone> {
     let Some(opened) = open(disk, path)? else { return Ok(None) };
     if opened.stat.size > effort.file_bytes() {
         return Err(NotDone::NotQuick);
     }
-    Ok(Some(opened.read(disk)?))
+    Ok(Some(opened.read(disk, known)?))
+}
+
+/// The bytes of a file as they are read. As long as they are those of a known text, they are only compared, which takes a
+/// fraction of hashing them and counting their lines.
+#[derive(Default)]
+struct SeenBytes<'a> {
+    /// The bytes of the known text, while those that were read are the same.
+    same: Option<&'a [u8]>,
+    at: usize,
+    builder: TextBuilder,
+}
+
+impl SeenBytes<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        if let Some(same) = self.same {
+            if same.get(self.at..).is_some_and(|rest| rest.starts_with(bytes)) {
+                self.at += bytes.len();
+                return;
+            }
+            self.builder.push(&same[..self.at]);
+            self.same = None;
+        }
+        self.builder.push(bytes);
+    }
+
+    /// Returns what is known of the bytes; `None` if they are those of the known text.
+    fn finish(mut self) -> Option<TextBuilder> {
+        match self.same {
+            Some(same) if same.len() == self.at => return None,
+            Some(same) => self.builder.push(&same[..self.at]),
+            None => {}
+        }
+        Some(self.builder)
+    }
 }
 
 /// An open file that may be read, and is not too large according to its metadata.
@@ -52,18 +88,25 @@ struct Opened<'a> {
 }
 
 impl Opened<'_> {
-    fn read(self, disk: &dyn Disk) -> Result<Snapshot, Problem> {
+    fn read(self, disk: &dyn Disk, known: Option<Arc<Text>>) -> Result<Snapshot, Problem> {
         let Self { path, file, stat } = self;
         let limit = path.root.policy.terms().max_file_bytes;
-        let mut builder = TextBuilder::default();
-        let read = disk.read(&file, limit, &mut |bytes| builder.push(bytes));
+        let mut seen = SeenBytes { same: known.as_ref().map(|known| known.raw()), ..SeenBytes::default() };
+        let read = disk.read(&file, limit, &mut |bytes| seen.push(bytes));
+        let others = seen.finish();
         let bytes = read.map_err(|error| io_problem("Reading", &error).at(&path.name))?;
         let length = bytes.len() as u64;
         if length > limit {
             return Err(Problem::new(EditKind::TooLarge { bytes: length, limit }).at(&path.name));
         }
-        let text = Text::from_builder(bytes, builder).map_err(|kind| Problem::new(kind).at(&path.name))?;
-        Ok(Snapshot { text: Arc::new(text), stat })
+        let text = match (known, others) {
+            (Some(known), None) => known,
+            (_, builder) => {
+                let text = Text::from_builder(bytes, builder.unwrap_or_default());
+                Arc::new(text.map_err(|kind| Problem::new(kind).at(&path.name))?)
+            }
+        };
+        Ok(Snapshot { text, stat })
     }
 }
 
@@ -220,6 +263,32 @@ mod tests {
     use super::*;
     use crate::Policy;
     use crate::files::roots::{RootSpec, Roots};
+
+    #[test]
+    fn what_is_read_is_the_known_text_or_whatever_else_it_is() {
+        let known = "one\ntwo\n";
+        for read in
+            [known, "", "one\n", "one\ntwo\nthree\n", "ONE\ntwo\n", "one\ntwO\n", "one\ntwo", "\u{e4}\n"]
+        {
+            for piece in [1, 3, 5, 100] {
+                let mut seen = SeenBytes { same: Some(known.as_bytes()), ..SeenBytes::default() };
+                read.as_bytes().chunks(piece).for_each(|bytes| seen.push(bytes));
+                let builder = seen.finish();
+                assert_eq!(builder.is_none(), read == known, "{read:?}");
+                let Some(builder) = builder else { continue };
+                let text = Text::from_builder(read.into(), builder).unwrap();
+                let whole = Text::new(read.into()).unwrap();
+                assert_eq!(
+                    (text.version(), text.line_count()),
+                    (whole.version(), whole.line_count()),
+                    "{read:?}"
+                );
+            }
+        }
+        let mut unknown = SeenBytes::default();
+        unknown.push(b"one\n");
+        assert!(unknown.finish().is_some(), "nothing is known of it");
+    }
 
     #[test]
     fn each_folder_is_looked_through_once_for_the_other_names_of_forbidden_files() {

@@ -35,7 +35,7 @@ impl<'a> Files<'a> {
 
     /// Reads a file, if that takes no more than this effort.
     pub fn read_within(self, written: &str, effort: Effort) -> Result<(String, Snapshot), NotDone> {
-        let read = |path: &WorkspacePath| snapshot::read_within(&**self.roots.disk(), path, effort);
+        let read = |path: &WorkspacePath| snapshot::read_within(&**self.roots.disk(), path, effort, None);
         self.find_and(written, read).map_err(|why| match why {
             NotDone::NotQuick => NotDone::NotQuick,
             NotDone::Refused(problem)
