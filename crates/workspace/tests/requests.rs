@@ -224,6 +224,18 @@ fn lines_by_number_alone_need_the_version_that_they_are_of() {
 }
 
 #[test]
+fn several_new_files_share_the_folders_that_one_of_them_makes() {
+    let client = Client::new([("a.txt", "one\n")]);
+    client
+        .edit(&patch("*** Add File: new/deep/a\n+a\n*** Add File: new/deep/b\n+b\n*** Add File: new/c\n+c"))
+        .unwrap();
+    for name in ["a", "b", "c"] {
+        let path = if name == "c" { "new/c".to_owned() } else { format!("new/deep/{name}") };
+        assert_eq!(client.folder.text(&path), format!("{name}\n"));
+    }
+}
+
+#[test]
 fn a_file_that_is_named_twice_has_one_version() {
     let client = Client::new([("a.txt", "one\n")]);
     let version = client.workspace.files().read("a.txt").unwrap().1.text.version().hex();

@@ -482,6 +482,11 @@ mod tests {
         // Another number of lines: those below have moved.
         let now = write(&mut readings, &now, "1\n2\nthree\nnew\n4\n5\n", false);
         assert_eq!(known(&readings), [1, 2]);
+        let (mut others, read) = reader(&[0..5]);
+        let moved = write(&mut others, &read, "0\n1\n2\n3\n4\n5\n", false);
+        assert_eq!(known(&others), [0; 0], "all of them have moved, though all of them are known");
+        others.saw("a.txt", &moved, 0..1, 6);
+        assert_eq!(known(&others), [1]);
         let now = write(&mut readings, &now, "1\n2\n", true);
         assert_eq!(known(&readings), [1, 2], "who gives the whole file knows its numbers");
         let now = write(&mut readings, &now, "new\n1\n2\n", true);

@@ -332,6 +332,25 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_an_only_file_says_all_of_its_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, vault) = crate::files::history::record::tests::vault(folder.path());
+        for (change, base, after) in
+            [(Change::Create, false, true), (Change::Modify, true, true), (Change::Delete, true, false)]
+        {
+            let version = |content: &[u8]| Some(Version::hash(content).hex());
+            let mut entry = entry(change, false, base, after);
+            entry.base = entry.base.and_then(|_| version(b"old"));
+            entry.after = entry.after.and_then(|_| version(b"new"));
+            let name = file_name(&vault, "1a2b", None, &entry).unwrap();
+            let named = entry_of_file(&vault, &name).unwrap();
+            assert_eq!((named.id.as_str(), named.entry.change, named.call), ("1a2b", change, None));
+            assert_eq!((named.entry.base.is_some(), named.entry.after.is_some()), (base, after));
+            assert!(entry_of_file(&vault, &name.replace("1a2b", "1a2c")).is_none(), "the mark is of another");
+        }
+    }
+
+    #[test]
     fn a_displaced_file_is_kept_in_its_slot_wherever_it_was_put_first() {
         for (change, slot) in [(Change::Modify, "7"), (Change::Delete, "7.old"), (Change::Move, "7.old")] {
             for displaced_beside in [false, true] {

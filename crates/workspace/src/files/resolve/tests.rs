@@ -183,3 +183,21 @@ fn links_and_steps_are_counted() {
     assert_eq!(scene.outcome(&turns(STEPS / 2 - 1).replace("a.txt", "sub/b.txt")), "file sub/b.txt");
     assert_eq!(scene.outcome(&turns(STEPS / 2)), "outside");
 }
+
+#[test]
+fn whether_the_path_or_a_link_leaves_the_root_is_said() {
+    let scene = Scene::new();
+    scene.link("up", "..");
+    scene.link("far", "../../x");
+    let why =
+        |path: &str| match resolve(&Portable, &scene.root, &scene.canonical, Path::new(path), &|_| Ok(())) {
+            Err(Refusal::Outside(why)) => why,
+            outcome => panic!("{path}: {outcome:?}"),
+        };
+    for path in ["..", "../outside.txt", "sub/../..", "sub/../../outside.txt"] {
+        assert_eq!(why(path), "it climbs above the root with '..'", "{path}");
+    }
+    for path in ["up", "up/outside.txt", "far", "far/y", "sub/../up"] {
+        assert_eq!(why(path), "a link on the way leaves it", "{path}");
+    }
+}
