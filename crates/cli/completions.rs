@@ -8,10 +8,9 @@ use clap::Parser as _;
 use clap_complete::CompletionCandidate;
 use clap_complete::env::{CompleteEnv, Shells};
 use emend_workspace::approval::Approvals;
-use emend_workspace::history::Edited;
+use emend_workspace::history::{Edited, HistoryQuery};
 
 use crate::exit::{Ended, Exit, Stop};
-use crate::history::edits;
 use crate::output::Output;
 use crate::workspace::{WorkspaceFlags, state_folder};
 
@@ -51,7 +50,8 @@ struct Here {
 
 fn newest() -> Vec<Edited> {
     let opened = Here::try_parse_from(["emend"]).ok().and_then(|here| here.workspace.open_past().ok());
-    opened.and_then(|opened| edits(&opened.workspace, None, OFFERED).ok()).unwrap_or_default()
+    let query = HistoryQuery { path: None, limit: OFFERED };
+    opened.and_then(|opened| opened.workspace.past_edits().newest(&query, "").ok()).unwrap_or_default()
 }
 
 /// The edits of the workspace around the working folder, the newest first.

@@ -333,5 +333,5 @@ pub(crate) fn version(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Op
     Ok(Some(hashing.finish()))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Tests of putting files back: what stands in a name and in the vault decides what has become of a file.
 
+#![cfg(unix)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
