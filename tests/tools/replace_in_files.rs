@@ -347,3 +347,71 @@ fn each_line_is_matched_as_if_there_were_no_other() {
         assert_eq!(folder.text("a.txt"), "Q\nQ Q\nQ Q\n", "{expression}");
     }
 }
+
+fn code(old: &str, new: &str) -> Value {
+    json!({"old_string": old, "new_string": new, "ast": true})
+}
+
+#[test]
+fn a_pattern_of_code_is_replaced_in_each_language_that_it_is_in() {
+    let folder = Folder::new();
+    folder.write(
+        "a.js",
+        "// console.log(1)\r\nconsole.log('console.log(2)',\r\n  f(x));\r\nconsole.log(a /* b */);\r\n",
+    );
+    folder.write("b.ts", "\u{feff}const x: string = `${console.log(f(1), [2])}`;\n");
+    folder.write("c.py", "console.log(1, 2)\n");
+    folder.write("notes.md", "console.log(1, 2)\n");
+    folder.write("broken.js", "console.log(1, 2); }\n");
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    let asked = with(code("console.log($A, $B)", "log($B, $A)"), &json!({"expected_count": 3}));
+    let answer = replace(&mut client, asked).ok();
+    assert_eq!(
+        folder.text("a.js"),
+        "// console.log(1)\r\nlog(f(x), 'console.log(2)');\r\nconsole.log(a /* b */);\r\n"
+    );
+    assert_eq!(folder.text("b.ts"), "\u{feff}const x: string = `${log([2], f(1))}`;\n");
+    assert_eq!(folder.text("c.py"), "log(2, 1)\n");
+    assert_eq!(folder.text("broken.js"), "console.log(1, 2); }\n");
+    assert!(
+        answer.text.contains("1 file in another language, 1 file that cannot be parsed"),
+        "{}",
+        answer.text
+    );
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn places_of_code_are_numbered_and_what_is_more_than_the_pattern_is_told() {
+    let folder = Folder::with([("a.js", "f(1);\nf(f(2));\nf(3 /* three */);\nf(4,);\n")]);
+    let mut client = serve(&folder);
+    let refused = replace(&mut client, with(code("f($A)", "g($A)"), &json!({"expected_count": 1})));
+    let refused = refused.refused("ambiguous-match");
+    assert!(refused.text.contains("2 places in 1 file"), "{}", refused.text);
+    let preview = refused.structured["preview"].as_str().unwrap().to_owned();
+    apply(&mut client, &preview, Some(&[2])).ok();
+    assert_eq!(folder.text("a.js"), "f(1);\ng(f(2));\nf(3 /* three */);\nf(4,);\n");
+    let done = replace(&mut client, code("f($A)", "g($A)")).ok();
+    assert_eq!(folder.text("a.js"), "g(1);\ng(g(2));\nf(3 /* three */);\nf(4,);\n");
+    assert!(done.text.contains("2 places that have more in them than the pattern"), "{}", done.text);
+}
+
+#[test]
+fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
+    let folder = Folder::with([("a.js", "f(1);\n"), ("b.py", "x = f(1)\n")]);
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    let mut check = |asked: Value, said: &str| {
+        let refused = replace(&mut client, asked).refused("invalid-argument");
+        assert!(refused.text.contains(said), "{}", refused.text);
+    };
+    check(code("f($A", "g($A)"), "no whole piece of JavaScript");
+    check(code("f($A)", "g($B)"), "old_string has no $B");
+    check(code("f($A)", "g($A"), "would not be valid JavaScript any more");
+    check(with(code("f($A)", "g($A)"), &json!({"regex": true})), "this is code");
+    check(code("$A", "$A.b"), "every piece of code");
+    replace(&mut client, code("h($A)", "g($A)")).refused("search-not-found");
+    assert_eq!(folder.tree(), before);
+}

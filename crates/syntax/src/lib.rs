@@ -28,11 +28,13 @@ mod language;
 mod outline;
 mod parse;
 mod python;
+mod structure;
 mod tree;
 
 pub use judge::Judge;
 pub use language::{Language, language_of};
 pub use outline::{Definition, Doubt, Doubts, NoOutline, Outline, ends_in_definition, outline};
+pub use structure::{NotMatched, Structure, StructureFault, StructureFound};
 
 use language::Evidence;
 

@@ -62,6 +62,7 @@ impl ReplaceInFiles {
             is_regex: self.regex.unwrap_or(false),
             whole_words: self.whole_words.unwrap_or(false),
             ignore_case: self.ignore_case.unwrap_or(false),
+            is_structure: self.ast.unwrap_or(false),
         }
     }
 

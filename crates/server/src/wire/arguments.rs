@@ -423,7 +423,7 @@ fn lines_of_version(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaceInFiles {
-    /// The text; all places of it are replaced.
+    /// All places of it are replaced.
     pub old_string: String,
     /// What to put there. Empty deletes.
     pub new_string: String,
@@ -433,7 +433,10 @@ pub struct ReplaceInFiles {
     #[schemars(description = "")]
     pub whole_words: Option<bool>,
     /// Upper and lower case are the same.
+    #[schemars(description = "")]
     pub ignore_case: Option<bool>,
+    /// Both are code: in f($A, $$$B), $A is a node, $$$B any number.
+    pub ast: Option<bool>,
     /// The folder or file (default: all).
     #[schemars(description = "")]
     pub path: Option<String>,

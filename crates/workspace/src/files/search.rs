@@ -6,6 +6,7 @@
 mod files;
 mod pattern;
 pub(crate) mod places;
+mod structure;
 mod view;
 
 use std::io;

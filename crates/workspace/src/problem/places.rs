@@ -72,4 +72,12 @@ pub struct LeftOut {
     pub too_large: usize,
     /// The number of files and folders that could not be read.
     pub unreadable: usize,
+    /// The number of files in languages in which no structure is known.
+    pub other_language: usize,
+    /// The number of files that have the words of the pattern and could not be parsed.
+    pub unsound: usize,
+    /// The number of places that lie inside of others.
+    pub inner_places: usize,
+    /// The number of places that have more in them than the pattern.
+    pub fuller_places: usize,
 }

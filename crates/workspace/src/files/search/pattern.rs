@@ -28,6 +28,8 @@ pub struct Replacement<'a> {
     pub whole_words: bool,
     /// Whether upper and lower case are the same.
     pub ignore_case: bool,
+    /// Whether both texts are code with variables, and `old` is found by its structure.
+    pub is_structure: bool,
 }
 
 /// A replacement, ready to be matched.
@@ -56,7 +58,7 @@ pub(super) struct Replaced {
 
 impl Pattern {
     pub(super) fn new(asked: &Replacement<'_>) -> Result<Self, Problem> {
-        let &Replacement { old, new, is_regex, whole_words, ignore_case } = asked;
+        let &Replacement { old, new, is_regex, whole_words, ignore_case, .. } = asked;
         if old.is_empty() {
             return Err(invalid("old_string", "it is empty, so there is nothing to find".into()));
         }
@@ -234,7 +236,7 @@ mod tests {
     use super::*;
 
     fn replacement<'a>(old: &'a str, new: &'a str) -> Replacement<'a> {
-        Replacement { old, new, is_regex: true, whole_words: false, ignore_case: false }
+        Replacement { old, new, is_regex: true, whole_words: false, ignore_case: false, is_structure: false }
     }
 
     /// Replaces in a text.

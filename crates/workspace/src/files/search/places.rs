@@ -16,6 +16,7 @@ use crate::problem::{Kind, LeftOut, Problem};
 
 use super::files::{self, Reader, ScopedFile, Searched};
 use super::pattern::{Pattern, Replaced};
+use super::structure::StructurePattern;
 use super::view::View;
 use super::{Replacement, SearchLimits, invalid, part};
 
@@ -87,7 +88,7 @@ pub(crate) fn find(
 ) -> Result<FoundPlaces, Problem> {
     let mut search = PlaceSearch {
         reader: Reader::new(&**roots.disk(), limits.searched),
-        pattern: Pattern::new(replacement)?,
+        finder: Finder::new(replacement)?,
         limits,
         left: (limits.places, limits.bytes),
         found: FoundPlaces::default(),
@@ -114,10 +115,25 @@ fn too_much(what: &str) -> Problem {
     invalid("glob", format!("{what}; give a narrower one, or a path, and make several calls"))
 }
 
+/// What finds the places in a file.
+enum Finder {
+    Text(Pattern),
+    Code(StructurePattern),
+}
+
+impl Finder {
+    fn new(replacement: &Replacement<'_>) -> Result<Self, Problem> {
+        Ok(match replacement.is_structure {
+            true => Self::Code(StructurePattern::new(replacement)?),
+            false => Self::Text(Pattern::new(replacement)?),
+        })
+    }
+}
+
 /// A running search for places.
 struct PlaceSearch<'a> {
     reader: Reader<'a>,
-    pattern: Pattern,
+    finder: Finder,
     limits: &'a PlaceLimits,
     /// The places, and the bytes of old and new texts, that there may still be.
     left: (usize, usize),
@@ -146,18 +162,23 @@ impl PlaceSearch<'_> {
 
     /// Searches the text of a file.
     fn text(&mut self, file: &ScopedFile<'_>, view: View) -> Result<(), Problem> {
+        let not_searched = |left_out: &LeftOut| left_out.other_language + left_out.unsound;
+        let before = not_searched(&self.found.left_out);
         let mut places = Places {
-            pattern: &self.pattern,
             limits: self.limits,
             left: &mut self.left,
             places: Vec::new(),
             shown: Vec::new(),
             refused: None,
         };
-        if self.pattern.by_line {
-            places.lines(view.body());
-        } else {
-            places.whole(view.body());
+        match &mut self.finder {
+            Finder::Text(pattern) if pattern.by_line => places.lines(pattern, view.body()),
+            Finder::Text(pattern) => places.whole(view.body(), |found| pattern.each(view.body(), found)),
+            Finder::Code(pattern) => {
+                let left_out = &mut self.found.left_out;
+                places
+                    .whole(view.body(), |found| pattern.each(&(file.called)(), view.body(), left_out, found));
+            }
         }
         let Places { mut places, shown, refused, .. } = places;
         if let Some((line, kind)) = refused {
@@ -171,7 +192,7 @@ impl PlaceSearch<'_> {
             return Err(Problem::new(kind).at(&(file.called)()));
         }
         if places.is_empty() {
-            self.found.searched += 1;
+            self.found.searched += usize::from(not_searched(&self.found.left_out) == before);
             return Ok(());
         }
         let Some(text) = view.into_text() else {
@@ -192,7 +213,6 @@ impl PlaceSearch<'_> {
 
 /// A sink for the places of one file.
 struct Places<'a> {
-    pattern: &'a Pattern,
     limits: &'a PlaceLimits,
     left: &'a mut (usize, usize),
     /// The places, by their offsets in the body of the file.
@@ -205,12 +225,12 @@ struct Places<'a> {
 impl Places<'_> {
     /// Adds the places of each line, as if there were no other: a search of the whole would take the end of the file for
     /// that of a line.
-    fn lines(&mut self, body: &[u8]) {
+    fn lines(&mut self, pattern: &Pattern, body: &[u8]) {
         let mut offset = 0;
         for (at, line) in split_lines(body).enumerate() {
             let content = split_ending(line).0;
-            if self.pattern.matcher.is_match(content).unwrap_or(true) {
-                self.line(at + 1, content, offset);
+            if pattern.matcher.is_match(content).unwrap_or(true) {
+                self.line(pattern, at + 1, content, offset);
             }
             if self.refused.is_some() {
                 return;
@@ -220,18 +240,20 @@ impl Places<'_> {
     }
 
     /// Adds the places of one line without its ending.
-    fn line(&mut self, number: usize, line: &[u8], offset: usize) {
-        let pattern = self.pattern;
+    fn line(&mut self, pattern: &Pattern, number: usize, line: &[u8], offset: usize) {
         let found = pattern.each(line, &mut |found| self.add(found, number, line, offset));
         self.refused = found.err().map(|kind| (number, kind));
     }
 
-    /// Adds the places of a whole file.
-    fn whole(&mut self, body: &[u8]) {
-        let pattern = self.pattern;
+    /// Adds the places of a whole file, which `each` finds in order.
+    fn whole(
+        &mut self,
+        body: &[u8],
+        each: impl FnOnce(&mut dyn FnMut(Replaced) -> Result<(), Kind>) -> Result<(), Kind>,
+    ) {
         let (mut number, mut start) = (1, 0);
         let mut last = 0;
-        let found = pattern.each(body, &mut |found| {
+        let found = each(&mut |found| {
             // The line of this place, from where that of the place before began.
             let at = found.range.start;
             number += memchr::memchr_iter(b'\n', &body[last..at]).count();
