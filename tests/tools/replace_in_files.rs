@@ -392,7 +392,7 @@ fn places_of_code_are_numbered_and_what_is_more_than_the_pattern_is_told() {
     assert!(refused.text.contains("2 places in 1 file"), "{}", refused.text);
     let preview = refused.structured["preview"].as_str().unwrap().to_owned();
     apply(&mut client, &preview, Some(&[2])).ok();
-    assert_eq!(folder.text("a.js"), "f(1);\ng(f(2));\nf(3 /* three */);\nf(4,);\n");
+    assert_eq!(folder.text("a.js"), "f(1);\ng(g(2));\nf(3 /* three */);\nf(4,);\n");
     let done = replace(&mut client, code("f($A)", "g($A)")).ok();
     assert_eq!(folder.text("a.js"), "g(1);\ng(g(2));\nf(3 /* three */);\nf(4,);\n");
     assert!(done.text.contains("2 places that have more in them than the pattern"), "{}", done.text);

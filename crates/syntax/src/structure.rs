@@ -52,13 +52,14 @@ pub enum StructureFault {
 /// What a pattern finds in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StructureFound {
-    /// The places in order, each with the text that replaces it.
+    /// The places in order, each with the text that replaces it. A place inside of another is replaced with that.
     pub places: Vec<(Range<usize>, String)>,
-    /// How many places lie inside of those, where they stay as they are.
-    pub inside: usize,
     /// The lines, counted from 1, of places that have more tokens than the pattern.
     pub more: Vec<usize>,
 }
+
+/// A place that matches, with what its variables stand for.
+type Place<'t> = NodeMatch<'t, StrDoc<Grammar>>;
 
 /// Why a text has no places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,19 +216,14 @@ impl Structure {
         let document = AstGrep::doc(StrDoc { src: text.to_owned(), lang: Grammar(self.language), tree });
         let root = document.root();
         let mut found = StructureFound::default();
-        let mut end = 0;
-        let mut exact = BTreeSet::new();
-        for place in root.find_all(&self.exact) {
-            let range = place.range();
-            exact.insert((range.start, range.end));
-            // Outer places come first.
-            if range.start < end {
-                found.inside += 1;
-                continue;
-            }
-            end = range.end;
-            found.places.push((range, self.replacement(text, &place)));
-        }
+        let mut places: Vec<Place<'_>> = root.find_all(&self.exact).collect();
+        // Those that lie inside of others come after them.
+        places.sort_by_key(|place| (place.range().start, std::cmp::Reverse(place.range().end)));
+        let exact: BTreeSet<(usize, usize)> =
+            places.iter().map(|place| (place.range().start, place.range().end)).collect();
+        each_outer(&places, 0..text.len(), &mut |place| {
+            found.places.push((place.range(), self.replacement(text, place, &places)));
+        });
         for place in root.find_all(&self.loose) {
             let range = place.range();
             if !exact.contains(&(range.start, range.end)) {
@@ -252,7 +248,18 @@ impl Structure {
         tree.is_some_and(|tree| !tree.root_node().has_error())
     }
 
-    fn replacement(&self, text: &str, place: &NodeMatch<'_, StrDoc<Grammar>>) -> String {
+    /// Returns a part of the text with the places in it replaced.
+    fn filled(&self, text: &str, range: Range<usize>, places: &[Place<'_>]) -> String {
+        let (mut filled, mut at) = (String::new(), range.start);
+        each_outer(places, range.clone(), &mut |place| {
+            filled.push_str(&text[at..place.range().start]);
+            filled.push_str(&self.replacement(text, place, places));
+            at = place.range().end;
+        });
+        filled + &text[at..range.end]
+    }
+
+    fn replacement(&self, text: &str, place: &Place<'_>, places: &[Place<'_>]) -> String {
         let variables = place.get_env();
         let mut new = String::new();
         // Whether the comma goes that follows a variable which stands for nothing.
@@ -269,14 +276,16 @@ impl Structure {
                 }
                 Part::Text(text) => new.push_str(text),
                 Part::Variable { name, is_multiple: false } => {
-                    let node = variables.get_match(name);
-                    new.push_str(node.map_or("", |node| &text[node.range()]));
+                    if let Some(node) = variables.get_match(name) {
+                        new.push_str(&self.filled(text, node.range(), places));
+                    }
                 }
                 Part::Variable { name, is_multiple: true } => {
                     let nodes = variables.get_multiple_matches(name);
                     match (nodes.first(), nodes.last()) {
                         (Some(first), Some(last)) => {
-                            new.push_str(&text[first.range().start..last.range().end]);
+                            let range = first.range().start..last.range().end;
+                            new.push_str(&self.filled(text, range, places));
                         }
                         _ => drops_comma = true,
                     }
@@ -284,6 +293,18 @@ impl Structure {
             }
         }
         new
+    }
+}
+
+/// Calls `each` with the places in a range that lie in no other of it.
+fn each_outer<'p, 't>(places: &'p [Place<'t>], within: Range<usize>, each: &mut dyn FnMut(&'p Place<'t>)) {
+    let first = places.partition_point(|place| place.range().start < within.start);
+    let mut end = within.start;
+    for place in places[first..].iter().take_while(|place| place.range().start < within.end) {
+        if place.range().start >= end && place.range().end <= within.end {
+            end = place.range().end;
+            each(place);
+        }
     }
 }
 
@@ -421,10 +442,16 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_inside_of_a_place_is_counted() {
-        let found = found(Language::JavaScript, ["f($A)", "g($A)"], "f(f(f(1))) + f(2)").unwrap();
-        assert_eq!((found.places.len(), found.inside), (2, 2));
-        assert_eq!(found.places[0].1, "g(f(f(1)))");
+    fn what_lies_inside_of_a_place_is_replaced_with_it() {
+        check(Language::JavaScript, ["f($A)", "g($A)"], "f(f(x, f(1))) + f(2)", "g(f(x, g(1))) + g(2)");
+        check(
+            Language::JavaScript,
+            ["$A.f($B)", "f($A, $B, $B)"],
+            "a.f(1).f(b.f(2))",
+            "f(f(a, 1, 1), f(b, 2, 2), f(b, 2, 2))",
+        );
+        check(Language::JavaScript, ["f($$$A)", "g($$$A)"], "f(1, f(f(2), 3))", "g(1, g(g(2), 3))");
+        check(Language::JavaScript, ["f($_)", "g()"], "f(f(1))", "g()");
     }
 
     #[test]

@@ -14,7 +14,7 @@ const FIRST: usize = 3;
 /// Says what a replacement in many files has left out, if anything.
 pub(crate) fn left_out(left_out: &LeftOut) -> Option<String> {
     let LeftOut { ignored_files, ignored_folders, binary, too_large, unreadable, .. } = *left_out;
-    let LeftOut { other_language, unsound, inner_places, fuller_places, .. } = *left_out;
+    let LeftOut { other_language, unsound, fuller_places, .. } = *left_out;
     let counted = |count: usize, one: &str, several: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { several }))
     };
@@ -26,11 +26,6 @@ pub(crate) fn left_out(left_out: &LeftOut) -> Option<String> {
         counted(unreadable, "file or folder that cannot be read", "files or folders that cannot be read"),
         counted(other_language, "file in another language", "files in other languages"),
         counted(unsound, "file that cannot be parsed", "files that cannot be parsed"),
-        counted(
-            inner_places,
-            "place inside of another, which a second call changes",
-            "places inside of others, which a second call changes",
-        ),
         counted(
             fuller_places,
             "place that has more in it than the pattern, such as a comment or a comma",

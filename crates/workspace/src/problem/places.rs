@@ -76,8 +76,6 @@ pub struct LeftOut {
     pub other_language: usize,
     /// The number of files that have the words of the pattern and could not be parsed.
     pub unsound: usize,
-    /// The number of places that lie inside of others.
-    pub inner_places: usize,
     /// The number of places that have more in them than the pattern.
     pub fuller_places: usize,
 }

@@ -62,7 +62,6 @@ impl StructurePattern {
         };
         match self.read(language)?.find(text, &Limits::default()) {
             Ok(places) => {
-                left_out.inner_places += places.inside;
                 left_out.fuller_places += places.more.len();
                 places.places.into_iter().try_for_each(|(range, new)| {
                     let old = text[range.clone()].to_owned();
