@@ -1,12 +1,14 @@
 //! The layer `line-numbers`: text copied together with the line numbers with which it was shown.
 //!
 //! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the numbers are
-//! consecutive. Either all added lines are numbered or none is. The text without prefixes is searched for by the
-//! stricter layers. One or two lines, such as `3: x`, may be content: then they must stand at that very line.
+//! consecutive. Either all added lines are numbered or none is: a number that cannot be that of its line is content, and
+//! where it might be either, the layer finds nothing. The text without prefixes is searched for by the stricter layers. One
+//! or two lines, such as `3: x`, may be content: then they must stand at that very line.
 
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use super::block::{Block, BlockForm, is_blank};
 use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
@@ -63,12 +65,8 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
     // A diff marks each line; in other forms, the numbers themselves made equal lines differ.
     if block.form == BlockForm::Diff {
         let mut expected = None;
-        let numbered = |line: &&str| numbered(line, separator).is_some();
         let added: Vec<&str> = block.added().filter(|line| !line.trim().is_empty()).collect();
-        let new_too = !added.is_empty() && added.iter().all(numbered);
-        if !new_too && added.iter().any(numbered) {
-            return None;
-        }
+        let new_too = !added.is_empty() && are_numbered(&added, separator, &old_numbers(block, separator)?)?;
         let lines = block.map(|line| match line {
             Line::Added(text) if new_too => {
                 Some(Line::Added(split(text, separator).map_or(text.as_str(), |(_, rest)| rest).into()))
@@ -89,11 +87,8 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
         .map(|line| next(line, separator, &mut expected))
         .collect();
     let new: Vec<&str> = block.lines.iter().filter_map(Line::after).collect();
-    let telling: Vec<&&str> = new.iter().filter(|line| !line.trim().is_empty()).collect();
-    let new_too = telling.iter().all(|line| numbered(line, separator).is_some());
-    if !new_too && telling.iter().any(|line| numbered(line, separator).is_some()) {
-        return None;
-    }
+    let telling: Vec<&str> = new.iter().copied().filter(|line| !line.trim().is_empty()).collect();
+    let new_too = telling.is_empty() || are_numbered(&telling, separator, &old_numbers(block, separator)?)?;
     let new: Vec<&str> = new
         .into_iter()
         .map(|line| split(line, separator).filter(|_| new_too).map_or(line, |(_, rest)| rest))
@@ -101,6 +96,34 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
     let old = old?;
     let old: Vec<&str> = old.iter().map(String::as_str).collect();
     Some((Line::between(&old, &new), new_too))
+}
+
+/// Returns whether new lines, none of them blank, have numbers; `None` if that is not clear. Numbers count up from those of
+/// the old lines. Of a line that is nothing but a number, only the others tell what it is.
+fn are_numbered(new: &[&str], separator: &str, old: &RangeInclusive<usize>) -> Option<bool> {
+    let last = old.end() + new.len() - 1;
+    let can_be = |number: usize| (*old.start()..=last).contains(&number);
+    let numbers: Vec<Option<usize>> = new.iter().map(|line| numbered(line, separator)).collect();
+    if !new.iter().any(|line| is_separated(line, separator)) {
+        return (!numbers.iter().flatten().any(|number| can_be(*number))).then_some(false);
+    }
+    let numbers: Vec<usize> = numbers.into_iter().collect::<Option<_>>()?;
+    let count_up = numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|number| can_be(*number));
+    count_up.then_some(true)
+}
+
+/// Returns the first and the last number of the lines that must be in the file.
+fn old_numbers(block: &Block<'_>, separator: &str) -> Option<RangeInclusive<usize>> {
+    let last = core::str::from_utf8(block.old().last()?).ok()?;
+    Some(first_number(block, separator)?..=numbered(last, separator)?)
+}
+
+/// Returns whether a line has a number and, visibly, the separator.
+fn is_separated(line: &str, separator: &str) -> bool {
+    let after = line.trim_start().trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let visible = separator.trim_end();
+    numbered(line, separator).is_some()
+        && (after.starts_with(separator) || !visible.is_empty() && after.starts_with(visible))
 }
 
 /// Returns the number of the first line that must be in the file.
@@ -158,6 +181,33 @@ mod tests {
         assert!(refused(FILE, "-2\t    b();\n 4\t\n-5\t    c();\n+x\n"));
         assert!(refused(FILE, "-2\t    b();\n \n-4\t    c();\n+x\n"));
         assert!(refused(FILE, "-2\t    b();\n+2\t    d();\n+    e();\n"));
+    }
+
+    #[test]
+    fn new_lines_that_are_numbers_are_content_unless_they_may_be_those_of_their_lines() {
+        let file = "[server]\n8080\n20\nend\n";
+        for (request, expected) in [
+            ("-     2\t8080\n+9090\n", "9090"),
+            ("-2\t8080\n-3\t20\n+10\n+25\n", "10\n25"),
+            ("-     2\t8080\n+     2\t9090\n", "9090"),
+            ("-2\t8080\n-3\t20\n+2\t10\n+3\t25\n", "10\n25"),
+            ("-2|8080\n+9090\n", "9090"),
+        ] {
+            let (layer, new) = read(file, request).unwrap_or_else(|| panic!("{request}"));
+            assert_eq!((layer, new.trim()), ("line-numbers", expected), "{request}");
+        }
+        // It may be the number of a blank line, or all that the line shall say.
+        assert!(refused(file, "-     2\t8080\n+2\n"));
+        // A column of the file's own.
+        let table = "name\n7\tapple\nend\n";
+        assert!(refused(table, "-     2\t7\tapple\n+8\tpear\n"));
+        assert!(
+            read(table, "-     2\t7\tapple\n+     2\t8\tpear\n")
+                .is_some_and(|(_, new)| new.trim() == "8\tpear")
+        );
+        // Numbers that go on where others ended, and one of a blank line.
+        assert!(read(FILE, "-4\t    c();\n+4\t    d();\n+5\n+6\t    e();\n").is_some());
+        assert!(refused(FILE, "-4\t    c();\n+5\t    d();\n+4\t    e();\n"));
     }
 
     #[test]
