@@ -166,3 +166,10 @@ fn a_sketch_is_an_edit_like_any_other() {
         json!({"target_file": "a.py", "instructions": "x", "code_edit": "import os\nimport io\n# ...\n"});
     client.call("apply_sketch", other).refused("uncertain-sketch");
 }
+
+#[test]
+fn a_body_that_is_written_anew_is_not_put_above_the_old_one() {
+    let file = "def f(x):\n    return x.strip()\n\ndef g(x):\n    return 2\n";
+    let sketch = "def f(x):\n    raise NotImplementedError(\"gone\")\n# ... existing code ...\n";
+    check("a.py", file, sketch, &file.replace("return x.strip()", "raise NotImplementedError(\"gone\")"));
+}

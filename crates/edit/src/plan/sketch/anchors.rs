@@ -11,6 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::beside::leaves_open;
 use super::{DefinitionPlace, Reader, is_blank, is_telling};
 use crate::problem::{Kind, SketchDoubt};
 
@@ -238,6 +239,7 @@ impl Reader<'_> {
             let places = edge.map_or(&[][..], |edge| self.places(edge, at..known.1));
             return if again { Err(self.several(segment.first, places)) } else { Ok(at) };
         }
+        let (k, at) = self.below_own_end(&segment.lines, (k, at), known);
         let stay = top.max(at.saturating_sub(COMPARED))..at;
         let is_certain = || {
             let new = &segment.lines[..k];
@@ -245,6 +247,8 @@ impl Reader<'_> {
             let is_marked = i > 0 || self.sketch.is_kept_above();
             let is_doubtful = (is_marked && self.is_empty(top..at))
                 || self.beheads_block(new, top..at)
+                || self.may_close(new, true, stay.clone())
+                || leaves_open(new)
                 || (shows_blank && self.may_replace(new, (top..at).rev()));
             !is_doubtful && self.is_insertion(new, stay.clone())
         };
@@ -282,6 +286,8 @@ impl Reader<'_> {
             let is_marked = i + 1 < self.segments.len() || self.sketch.is_kept_below();
             let is_doubtful = (is_marked && self.is_empty(at..bottom))
                 || self.cuts_block(edge, stay.clone())
+                || self.may_close(new, false, stay.clone())
+                || self.last_of_definition(i).is_some_and(|end| end != at)
                 || (shows_blank && self.may_replace(new, at..bottom));
             !is_doubtful && self.is_insertion(new, stay.clone())
         };

@@ -49,7 +49,12 @@ impl Reader<'_> {
             !self.file[stay.clone()].iter().any(|other| !is_blank(other) && is_alike(other))
                 && !self.outlines.sketch.iter().any(|one| names(&one))
         };
-        lines.iter().filter(|line| line.is_none_or(|line| !line.trim().is_empty())).all(is_other)
+        // The end of a whole new block is like that of others.
+        let is_whole = balance(&shown(lines)) == Some(0);
+        let tells = |line: &&Option<&str>| {
+            line.is_none_or(|line| !line.trim().is_empty() && (!is_whole || is_telling(line.as_bytes())))
+        };
+        lines.iter().filter(tells).all(is_other)
     }
 
     /// Returns whether new lines, between which and their marker a blank line is shown, may have come in the place of lines
@@ -83,9 +88,81 @@ impl Reader<'_> {
         head.is_some_and(|head| depth(head) < block) && new.iter().flatten().any(is_shallower)
     }
 
+    /// Returns whether the new line next to a known one, which is below or above the new lines, closes a block or goes on with
+    /// an expression that began outside of them, where the nearest line that stays does the same: one may have come in the
+    /// place of the other.
+    pub(super) fn may_close(
+        &self,
+        new: &[Option<&str>],
+        is_known_below: bool,
+        mut stay: Range<usize>,
+    ) -> bool {
+        let new = shown(new);
+        let mut filled = new.iter().filter(|line| !line.trim().is_empty());
+        let is_kept = |at: &usize| !is_blank(self.file[*at]);
+        let (next, kept) = match is_known_below {
+            true => (filled.next_back(), stay.rfind(is_kept)),
+            false => (filled.next(), stay.find(is_kept)),
+        };
+        let (Some(next), Some(kept)) = (next, kept.map(|at| self.file[at])) else { return false };
+        let mark = |line: &[u8]| {
+            let line = line.trim_ascii_start();
+            MARKS.iter().find(|mark| line.starts_with(mark.as_bytes())).copied()
+        };
+        let own = mark(next.as_bytes());
+        let closes_own = matches!(own, Some("}" | ")" | "]")) && balance(&new).is_some();
+        own.is_some() && own == mark(kept) && depth(kept) == depth(next.as_bytes()) && !closes_own
+    }
+
+    /// Returns where new lines above a known one end, and the line of the file before which they go. Going up from the known
+    /// line, the end of a new block and the blank line below it are like those of the block before it: they are its own if the
+    /// block would stay open without them, or if only blank lines are among them and the new lines belong to no block above.
+    pub(super) fn below_own_end(
+        &self,
+        lines: &[Option<&str>],
+        (k, at): (usize, usize),
+        known: (usize, usize),
+    ) -> (usize, usize) {
+        let followed = (at..known.1).take_while(|at| !is_telling(self.file[*at])).count();
+        let new = &lines[..k];
+        let Some(first) = new.iter().flatten().find(|line| !line.trim().is_empty()) else { return (k, at) };
+        let is_whole = |new: &[Option<&str>]| balance(&shown(new)) == Some(0);
+        let closes = leaves_open(new) && is_whole(&lines[..k + followed]);
+        let is_apart = is_whole(new)
+            && self.is_empty(at..at + followed)
+            && depth(first.as_bytes()) <= depth(self.file[known.1]);
+        if closes || is_apart { (k + followed, at + followed) } else { (k, at) }
+    }
+
     pub(super) fn is_empty(&self, lines: Range<usize>) -> bool {
         self.file[lines].iter().all(|line| is_blank(line))
     }
+}
+
+/// With what a line begins that closes a block or goes on with an expression.
+const MARKS: [&str; 8] = ["}", ")", "]", "\"\"\"", "'''", ".", "*/", "</"];
+
+fn shown<'l>(lines: &[Option<&'l str>]) -> Vec<&'l str> {
+    lines.iter().filter_map(|line| *line).collect()
+}
+
+/// Returns how many brackets these lines leave open; `None` if they close one that they do not open. Brackets in strings
+/// count too.
+fn balance(lines: &[&str]) -> Option<usize> {
+    let mut open = 0usize;
+    for byte in lines.iter().flat_map(|line| line.bytes()) {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    Some(open)
+}
+
+/// Returns whether a block that begins in these lines does not end in them.
+pub(super) fn leaves_open(lines: &[Option<&str>]) -> bool {
+    balance(&shown(lines)).is_some_and(|open| open > 0)
 }
 
 /// Returns by how many blanks and tabs a line is indented.

@@ -247,7 +247,9 @@ impl<'a> Reader<'a> {
         let next = self.sketch.markers().iter().find(|marker| marker.line > definition.last);
         definition.last < segment.last()
             || closes(line(definition.last))
-            || next.is_none_or(|marker| indentation(&marker.text) == indentation(line(definition.name_line)))
+            || next.is_none_or(|marker| {
+                indentation(line(definition.name_line)).starts_with(indentation(&marker.text))
+            })
     }
 
     /// Makes the problem that a line of the sketch is not certain, with these lines of the file.

@@ -239,3 +239,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_new_block_above_a_known_one_is_whole() {
+    let file = "func a() {\n\tone()\n}\n\nfunc bee() {\n\ttwo()\n}\n";
+    let fresh = "func fresh(x int) error {\n\treturn nil\n}\n\n";
+    let sketch = format!("// ... existing code ...\n{fresh}func bee() {{\n\ttwo()\n}}\n");
+    assert_eq!(applied(file, &sketch), Ok(file.replace("func bee", &format!("{fresh}func bee"))));
+}
+
+#[test]
+fn a_closing_line_that_is_another_is_not_put_beside_the_one_that_is_there() {
+    for (then, now) in [
+        ("  }, 100);", "  }, 500);"),
+        ("  )", "  )?"),
+        ("  ],", "  ] as const,"),
+        ("  \"\"\"", "  \"\"\".strip()"),
+        ("  .sum();", "  .max().unwrap();"),
+    ] {
+        let file = format!(
+            "first line here\nset(() => {{\n    run();\n    poll();\n{then}\n  finish();\nlast line\n"
+        );
+        let sketch = format!("// ...\nset(() => {{\n    run();\n    poll();\n{now}\n// ...\n");
+        assert_eq!(applied(&file, &sketch), Err("5: NewAtEdge".into()), "{now}");
+    }
+}
