@@ -260,11 +260,16 @@ impl Edit {
         let is_own = |span: &&Span| {
             span.hunk == hunk && shown.start <= span.range.start && span.range.end <= shown.end
         };
-        self.spans.iter().find(is_own)?;
+        let place = self.spans.iter().position(|span| is_own(&span))?;
         let others: Vec<Span> = self.spans.iter().filter(|span| !is_own(span)).cloned().collect();
+        let count = others.len();
         let mut builder = EditBuilder { spans: others, ..EditBuilder::of(self) };
         builder.claim(hunk, range.clone());
         builder.replace(hunk, range, new);
+        // Insertions at one offset keep their order.
+        if builder.spans.len() > count {
+            builder.spans[place..].rotate_right(1);
+        }
         Some(builder.finish().map(|edit| Self { joined: self.joined, compared: self.compared, ..edit }))
     }
 
@@ -457,6 +462,20 @@ mod tests {
         builder.replace(2, 2..4, b"x".to_vec());
         builder.replace(1, 3..5, b"y".to_vec());
         assert_eq!(builder.finish(), Err(Overlap { first: 1, second: 2, offset: 3 }));
+    }
+
+    #[test]
+    fn a_hunk_that_writes_something_else_keeps_its_place_among_insertions() {
+        let text = text(b"one\ntwo\n");
+        let mut builder = EditBuilder::new(&text);
+        [(1, "A\n"), (2, "B\n"), (3, "C\n")].map(|(hunk, new)| builder.replace(hunk, 4..4, new.into()));
+        let edit = builder.finish().unwrap();
+        for (hunk, expected) in
+            [(1, "one\nX\nB\nC\ntwo\n"), (2, "one\nA\nX\nC\ntwo\n"), (3, "one\nA\nB\nX\ntwo\n")]
+        {
+            let by = edit.with_hunk(hunk, &(0..8), 4..4, b"X\n".to_vec()).unwrap().unwrap();
+            assert_eq!(by.apply(text.bytes()), expected.as_bytes(), "{hunk}");
+        }
     }
 
     #[test]

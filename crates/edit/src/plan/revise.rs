@@ -48,7 +48,7 @@ impl Plan {
             }
             Action::Create { content } if by.count == 0 => {
                 let bom = &content.bytes()[..content.body().start];
-                let bytes: Vec<u8> = [bom, by.text.as_bytes()].concat();
+                let bytes: Vec<u8> = [bom, without_mark(content, by)].concat();
                 if bytes == content.bytes() {
                     return Err(NotRevised::Unchanged);
                 }
@@ -70,7 +70,7 @@ fn revised(base: &Text, edit: &Edit, by: &Revision<'_>) -> Result<Edit, NotRevis
     if !edit.is_separable() || shown.start > shown.end {
         return Err(NotRevised::NoSuchHunk);
     }
-    let (kept, gone, come) = changed(&bytes[shown.clone()], by.text.as_bytes());
+    let (kept, gone, come) = changed(&bytes[shown.clone()], without_mark(base, by));
     if gone == 0 && come.is_empty() {
         return Err(NotRevised::Unchanged);
     }
@@ -83,6 +83,12 @@ fn revised(base: &Text, edit: &Edit, by: &Revision<'_>) -> Result<Edit, NotRevis
         Some((_, lacking)) => Err(NotRevised::Lacks(*lacking)),
         None => Ok(revised),
     }
+}
+
+/// Returns the text without the mark that a file begins with, which its first line is shown with.
+fn without_mark<'a>(text: &Text, by: &Revision<'a>) -> &'a [u8] {
+    let is_shown = by.first == 0 && text.has_bom();
+    by.text.strip_prefix('\u{feff}').filter(|_| is_shown).unwrap_or(by.text).as_bytes()
 }
 
 /// Returns how many bytes of whole lines stay at the start, how many then go, and what comes in their place.
@@ -99,6 +105,7 @@ fn changed<'a>(old: &[u8], new: &'a [u8]) -> (usize, usize, &'a [u8]) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::String;
     use core::ops::Range;
 
@@ -115,6 +122,27 @@ mod tests {
         sources.insert("g", "g", Source::Absent);
         let patch = "*** Begin Patch\n*** Update File: f\n@@\n-two\n+2\n@@\n-four\n+4\n*** Add File: g\n+g\n*** End Patch\n";
         build(&v4a::parse(patch).unwrap(), &sources, &FindLimits::default()).unwrap()
+    }
+
+    /// The result of the only file of this content, where the person writes a text in place of what a hunk would.
+    fn of_one(content: &str, patch: &str, hunk: usize, lines: Range<usize>, text: &str) -> String {
+        let mut sources = Sources::default();
+        sources.insert("f", "f", Source::Present(Arc::new(Text::new(content.into()).unwrap())));
+        let patch = format!("*** Begin Patch\n*** Update File: f\n{patch}*** End Patch\n");
+        let plan = build(&v4a::parse(&patch).unwrap(), &sources, &FindLimits::default()).unwrap();
+        let by = Revision { file: "f", hunk, first: lines.start, count: lines.len(), text };
+        result(&plan.revised(&by).unwrap(), 0)
+    }
+
+    #[test]
+    fn the_mark_at_the_start_of_a_file_stays_one() {
+        let file = "\u{feff}one\ntwo\n";
+        for text in ["\u{feff}one\nzwei\n", "one\nzwei\n"] {
+            let by = of_one(file, "@@\n-two\n+2\n", 1, 0..2, text);
+            assert_eq!(by, "\u{feff}one\nzwei\n");
+        }
+        let by = of_one(file, "@@\n-one\n+1\n", 1, 0..2, "\u{feff}eins\ntwo\n");
+        assert_eq!(by, "\u{feff}eins\ntwo\n");
     }
 
     fn result(plan: &Plan, file: usize) -> String {

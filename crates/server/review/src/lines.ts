@@ -108,26 +108,47 @@ export function firstDifference(one: string, other: string): number {
 
 /** Returns whether a person can write the new text of a hunk: it is one hunk, whole, and of a file that stays. */
 export function isWritable(file: ReviewFile, hunk: ReviewHunk): boolean {
-  return hunk.numbers.length === 1 && !hunk.is_cut && hunk.lines.length > 0 && file.change !== 'delete';
+  // A return inside of a line would be a line ending in a text field.
+  const hasReturn = hunk.lines.some((line) => line.slice(0, -1).includes('\r'));
+  return hunk.numbers.length === 1 && !hunk.is_cut && hunk.lines.length > 0 && file.change !== 'delete' && !hasReturn;
 }
 
-/** Returns the new text of a hunk for a person to write on: its new lines without their endings. */
+/** Returns the new text of a hunk for a person to write on. Each line ends, but for one that ends the file without it. */
 export function proposal(hunk: ReviewHunk): string {
-  return newLines(hunk)
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .join('\n');
+  const lines = newLines(hunk).map(withoutReturn);
+  return lines.join('\n') + (lines.length > 0 && !isUnended(hunk) ? '\n' : '');
 }
 
-/** Returns what a person has written, with the endings that the hunk's lines have. */
+/** Returns what a person has written. Lines that they left have their endings, and new ones that of the line beside them. */
 export function written(hunk: ReviewHunk, text: string): string {
-  const hasCr = hunk.lines.some((line) => line[0] !== '\\' && line.endsWith('\r'));
-  const last = hunk.lines.length - 1;
-  const isUnended = hunk.lines[last]?.[0] === '\\' && hunk.lines[last - 1]?.[0] !== '-';
   const own = text === '' ? [] : text.split('\n');
   // Whoever ends the last line means no empty one after it.
   if (own.length > 1 && own[own.length - 1] === '') own.pop();
-  const ending = hasCr ? '\r\n' : '\n';
-  return own.join(ending) + (own.length > 0 && !isUnended ? ending : '');
+  const before = newLines(hunk);
+  const same = (at: number, there: number) => own[at] === withoutReturn(before[there] ?? '');
+  const most = Math.min(own.length, before.length);
+  let head = 0;
+  while (head < most && same(head, head)) head += 1;
+  let tail = 0;
+  while (tail < most - head && same(own.length - 1 - tail, before.length - 1 - tail)) tail += 1;
+  const beside = before[head] ?? before[head - 1] ?? hunk.lines[0] ?? '';
+  const ending = (at: number): string => {
+    if (at === own.length - 1 && isUnended(hunk)) return '';
+    const shift = before.length - own.length;
+    const line = at < head ? before[at] : at >= own.length - tail ? before[at + shift] : beside;
+    return line?.endsWith('\r') ? '\r\n' : '\n';
+  };
+  return own.map((line, at) => line + ending(at)).join('');
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+/** Returns whether the last new line of a hunk ends the file without a line ending. */
+function isUnended(hunk: ReviewHunk): boolean {
+  const last = hunk.lines.length - 1;
+  return hunk.lines[last]?.[0] === '\\' && hunk.lines[last - 1]?.[0] !== '-';
 }
 
 function newLines(hunk: ReviewHunk): string[] {

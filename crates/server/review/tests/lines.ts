@@ -72,11 +72,18 @@ test('the first difference of two texts', () => {
 test('what a person writes keeps the endings of the hunk', () => {
   const hunk = (lines: string[]) => ({ file: 0, numbers: [1], old: 0, new: 0, lines });
   const windows = hunk([' one\r', '-two\r', '+2\r', ' three\r']);
-  assert.equal(proposal(windows), 'one\n2\nthree');
+  assert.equal(proposal(windows), 'one\n2\nthree\n');
   assert.equal(written(windows, 'one\nzwei\nmore\nthree'), 'one\r\nzwei\r\nmore\r\nthree\r\n');
   const unended = hunk([' one', '-two', '\\ No newline at end of file', '+2', '\\ No newline at end of file']);
   assert.equal(written(unended, 'one\nzwei'), 'one\nzwei');
   const ended = hunk([' one', '+2', '-two', '\\ No newline at end of file']);
   assert.equal(written(ended, 'one\n2\n'), 'one\n2\n');
   assert.equal(written(hunk(['-one']), ''), '');
+  // A blank line at the end of what is shown is a line.
+  const blank = hunk([' one', '-two', '+TWO', ' ']);
+  assert.equal(proposal(blank), 'one\nTWO\n\n');
+  assert.equal(written(blank, 'one\nZwei\n\n'), 'one\nZwei\n\n');
+  // Lines that are left keep their endings.
+  const mixed = hunk([' one', '-two', '+TWO', ' three\r', ' four']);
+  assert.equal(written(mixed, 'one\nZwei\nthree\nfour\n'), 'one\nZwei\nthree\r\nfour\n');
 });
