@@ -5,7 +5,9 @@ use std::io::{self, Write, stdout};
 
 use anyhow::Context;
 use crossterm::cursor::{Hide, MoveTo, Show};
-use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
+};
 use crossterm::terminal::{
     self, Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
 };
@@ -20,6 +22,39 @@ pub(super) struct Row {
     pub(super) paint: Paint,
     /// What can be selected, of which this is a line.
     pub(super) item: Option<usize>,
+}
+
+/// What a person does.
+enum Input {
+    Key(KeyCode),
+    Pasted(String),
+}
+
+impl Row {
+    /// The rows that it takes on a screen of so many columns.
+    fn wrapped(&self, columns: usize) -> Vec<Self> {
+        let mut rows = vec![String::new()];
+        let mut taken = 0;
+        for character in self.text.chars() {
+            let width = if is_wide(character) { 2 } else { 1 };
+            if taken + width > columns.max(2) {
+                rows.push(String::new());
+                taken = 0;
+            }
+            taken += width;
+            if let Some(row) = rows.last_mut() {
+                row.push(character);
+            }
+        }
+        rows.into_iter().map(|text| Self { text, paint: self.paint, item: self.item }).collect()
+    }
+}
+
+/// Whether a terminal gives a character two columns.
+fn is_wide(character: char) -> bool {
+    matches!(u32::from(character),
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60
+        | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd)
 }
 
 /// How a line looks.
@@ -60,7 +95,7 @@ impl Screen {
     pub(super) fn open(colours: Colours) -> io::Result<Self> {
         terminal::enable_raw_mode()?;
         let screen = Self { colours, top: 0, room: 20, current: None };
-        execute!(stdout(), EnterAlternateScreen, DisableLineWrap, Hide)?;
+        execute!(stdout(), EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, Hide)?;
         Ok(screen)
     }
 
@@ -74,7 +109,8 @@ impl Screen {
         self.top = self.top.saturating_add_signed(screens * self.room.saturating_sub(2).cast_signed());
     }
 
-    /// Draws all of it. A selection that has moved is brought into view.
+    /// Draws all of it, long lines in as many rows as they take: what a person says yes to must not end at the edge. A
+    /// selection that has moved is brought into view.
     pub(super) fn draw(
         &mut self,
         title: &str,
@@ -86,7 +122,12 @@ impl Screen {
         let (width, height) = size();
         let width = usize::from(width);
         let keys = in_lines(keys, width);
+        let rows = &rows.iter().flat_map(|row| row.wrapped(width.saturating_sub(2))).collect::<Vec<_>>()[..];
         self.room = usize::from(height).saturating_sub(2 + keys.len()).max(1);
+        // At first the top is shown, which says what this is.
+        if self.current.is_none() {
+            self.current = current;
+        }
         if self.current != current {
             let of_current = |row: &Row| row.item == current && current.is_some();
             let (first, last) = (rows.iter().position(of_current), rows.iter().rposition(of_current));
@@ -105,8 +146,7 @@ impl Screen {
         for (at, row) in rows.iter().skip(self.top).take(self.room).enumerate() {
             let mark = if row.item.is_some() && row.item == current { ">" } else { " " };
             queue!(out, MoveTo(0, u16::try_from(at + 1).unwrap_or(u16::MAX)))?;
-            let text = cut(&row.text, width.saturating_sub(2));
-            write!(out, "{mark} {}", row.paint.on(&text, self.colours))?;
+            write!(out, "{mark} {}", row.paint.on(&row.text, self.colours))?;
         }
         let below = usize::from(height).saturating_sub(1 + keys.len());
         for (at, line) in std::iter::once(status).chain(keys.iter().map(String::as_str)).enumerate() {
@@ -116,22 +156,34 @@ impl Screen {
         out.flush()
     }
 
-    /// Waits for a key. The end of the input and Ctrl-C are as Escape.
+    /// Waits for a key. The end of the input and Ctrl-C are as Escape; what is pasted is no key.
     pub(super) async fn key(&self) -> anyhow::Result<KeyCode> {
+        loop {
+            if let Input::Key(key) = self.input().await? {
+                return Ok(key);
+            }
+        }
+    }
+
+    async fn input(&self) -> anyhow::Result<Input> {
         let reading = tokio::task::spawn_blocking(|| {
             loop {
                 match event::read() {
                     Ok(Event::Key(KeyEvent { code, modifiers, kind, .. }))
                         if kind != KeyEventKind::Release =>
                     {
-                        let is_end = modifiers.contains(KeyModifiers::CONTROL)
-                            && matches!(code, KeyCode::Char('c' | 'd'));
-                        // What was typed before the screen was there may have come as a line.
-                        let is_line = modifiers.contains(KeyModifiers::CONTROL) && code == KeyCode::Char('j');
-                        let code = if is_line { KeyCode::Enter } else { code };
-                        return Ok(if is_end { KeyCode::Esc } else { code });
+                        if !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+                            return Ok(Input::Key(code));
+                        }
+                        match code {
+                            KeyCode::Char('c' | 'd') => return Ok(Input::Key(KeyCode::Esc)),
+                            // What was typed before the screen was there may have come as a line.
+                            KeyCode::Char('j') => return Ok(Input::Key(KeyCode::Enter)),
+                            _ => {}
+                        }
                     }
-                    Ok(Event::Resize(..)) => return Ok(KeyCode::Null),
+                    Ok(Event::Paste(text)) => return Ok(Input::Pasted(text)),
+                    Ok(Event::Resize(..)) => return Ok(Input::Key(KeyCode::Null)),
                     Ok(_) => {}
                     Err(error) => return Err(error),
                 }
@@ -154,12 +206,14 @@ impl Screen {
             let shown: String = typed.chars().skip(behind).collect();
             write!(out, "{question}{shown}")?;
             out.flush()?;
-            match self.key().await? {
-                KeyCode::Enter => return Ok(Some(text.trim().to_owned())),
-                KeyCode::Esc => return Ok(None),
-                KeyCode::Backspace => drop(text.pop()),
-                KeyCode::Char(typed) => text.push(typed),
-                _ => {}
+            match self.input().await? {
+                Input::Key(KeyCode::Enter) => return Ok(Some(text.trim().to_owned())),
+                Input::Key(KeyCode::Esc) => return Ok(None),
+                Input::Key(KeyCode::Backspace) => drop(text.pop()),
+                Input::Key(KeyCode::Char(typed)) => text.push(typed),
+                // Several lines become one: the next would be taken for keys.
+                Input::Pasted(pasted) => text.push_str(&pasted.replace(['\r', '\n'], " ")),
+                Input::Key(_) => {}
             }
         }
     }
@@ -172,7 +226,7 @@ fn size() -> (u16, u16) {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let _ = execute!(stdout(), Show, EnableLineWrap, LeaveAlternateScreen);
+        let _ = execute!(stdout(), Show, DisableBracketedPaste, EnableLineWrap, LeaveAlternateScreen);
         let _ = terminal::disable_raw_mode();
     }
 }
@@ -207,6 +261,17 @@ pub(super) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_takes_as_many_rows_as_it_needs() {
+        let row = Row { text: "12345\u{6f22}\u{5b57}8".into(), paint: Paint::Added, item: Some(1) };
+        let rows = row.wrapped(6);
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        assert_eq!(texts, ["12345", "\u{6f22}\u{5b57}8"]);
+        assert!(rows.iter().all(|row| row.item == Some(1) && row.paint == Paint::Added));
+        let empty = Row { text: String::new(), paint: Paint::Plain, item: None };
+        assert_eq!(empty.wrapped(80).len(), 1);
+    }
 
     #[test]
     fn what_does_not_fit_is_cut_and_says_so() {
