@@ -25,6 +25,7 @@ struct Page {
     address: String,
     token: String,
     cookie: String,
+    key: String,
 }
 
 impl Drop for Page {
@@ -52,7 +53,8 @@ impl Page {
         }
         let url = text.split("url=http://").nth(1).unwrap().split('"').next().unwrap();
         let (address, token) = url.split_once("/?").unwrap();
-        Self { process, address: address.to_owned(), token: token.to_owned(), cookie: String::new() }
+        let (address, token) = (address.to_owned(), token.to_owned());
+        Self { process, address, token, cookie: String::new(), key: String::new() }
     }
 
     /// Comes in with the token, as the browser does.
@@ -67,6 +69,8 @@ impl Page {
         let set = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
         assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");
         page.cookie = set.split(';').next().unwrap().to_owned();
+        let key = body.split("<meta name=\"emend-key\" content=\"").nth(1).expect("a key");
+        page.key = key.split('"').next().unwrap().to_owned();
         page
     }
 
@@ -89,17 +93,26 @@ impl Page {
         (head.to_owned(), body.to_owned())
     }
 
-    fn headers(&self) -> [String; 3] {
+    fn headers(&self) -> [String; 4] {
         [
             format!("Cookie: {}", self.cookie),
             format!("Origin: http://{}", self.address),
             "Content-Type: application/json".to_owned(),
+            format!("X-Emend-Key: {}", self.key),
         ]
     }
 
-    /// Calls a tool, as the page does.
+    /// Calls a tool, as the page does, which applies what it has seen.
     #[track_caller]
     fn call(&self, name: &str, arguments: &Value) -> Value {
+        let mut arguments = arguments.clone();
+        if let (true, Some(handle)) = (name == "apply_preview", arguments["preview"].as_str())
+            && !handle.contains(':')
+        {
+            let seen = self.call("review", &json!({"preview": handle, "state_only": true}));
+            let shown = seen["structuredContent"]["shown"].as_str().unwrap_or_default();
+            arguments["preview"] = json!(format!("{handle}:{shown}"));
+        }
         let headers = self.headers();
         let body = json!({"name": name, "arguments": arguments}).to_string();
         let (head, body) =
@@ -249,7 +262,7 @@ fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
         );
     };
     let (get, call) = ("GET / HTTP/1.1", "POST /call HTTP/1.1");
-    let [cookie, origin, json_type] = &page.headers();
+    let [cookie, origin, json_type, key] = &page.headers();
     forbidden(get, &[], "");
     forbidden(get, &["Cookie: emend_review=0"], "");
     forbidden(&format!("GET /?{} HTTP/1.1", page.token), &[], "");
@@ -257,19 +270,22 @@ fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
     forbidden(get, &[cookie, "Host: localhost"], "");
     let yes = json!({"name": "decide", "arguments": {"approval": id, "is_allowed": true}}).to_string();
     for headers in [
-        &[&**origin, json_type][..],
-        &[cookie, json_type],
-        &[cookie, origin],
-        &[cookie, "Origin: http://127.0.0.1:1", json_type],
-        &[cookie, "Origin: null", json_type],
-        &[cookie, "Origin: https://evil.example", json_type],
-        &[cookie, origin, "Content-Type: text/plain"],
-        &[cookie, origin, json_type, "Host: rebound.example"],
-        &[cookie, origin, "Origin: https://evil.example", json_type],
+        &[&**origin, json_type, key][..],
+        // What another port of this machine gets from the browser.
+        &[cookie, origin, json_type],
+        &[cookie, origin, json_type, "X-Emend-Key: 0"],
+        &[cookie, json_type, key],
+        &[cookie, origin, key],
+        &[cookie, "Origin: http://127.0.0.1:1", json_type, key],
+        &[cookie, "Origin: null", json_type, key],
+        &[cookie, "Origin: https://evil.example", json_type, key],
+        &[cookie, origin, "Content-Type: text/plain", key],
+        &[cookie, origin, json_type, "Host: rebound.example", key],
+        &[cookie, origin, "Origin: https://evil.example", json_type, key],
     ] {
         forbidden(call, headers, &yes);
     }
-    let mine = [&**cookie, origin, json_type];
+    let mine = [&**cookie, origin, json_type, key];
     forbidden("GET /call HTTP/1.1", &mine, "");
     forbidden("OPTIONS /call HTTP/1.1", &["Origin: https://evil.example"], "");
     let other = json!({"name": "write_file", "arguments": {"path": "x", "content": ""}}).to_string();
@@ -278,6 +294,7 @@ fn the_page_is_for_who_has_the_token_and_calls_come_from_it_alone() {
     let (head, body) = page.send(get, &[cookie], "");
     assert!(head.contains("content-security-policy: default-src 'none';"), "{head}");
     assert!(!head.to_lowercase().contains("access-control") && !body.contains(&page.token));
+    assert!(!body.contains(&page.key), "who has the cookie alone gets no key");
 }
 
 #[test]
@@ -321,4 +338,58 @@ fn what_waits_is_denied_in_a_terminal_with_a_comment() {
     assert!(status.success(), "{shown}");
     let told = client.replace("a.txt", "one", "two").refused("approval-denied");
     assert!(told.text.contains("says: Change 1 of a.txt (line 1): Not two.\nThree."), "{}", told.text);
+}
+
+#[test]
+fn what_was_shown_is_what_is_applied_or_nothing_is() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    let mut client = crate::serve(&folder);
+    let edit = json!({"tool": "str_replace", "path": "a.txt", "old_string": "two", "new_string": "TWO"});
+    let handle = client.call("edit_preview", edit).ok().structured["preview"].clone();
+    let page = Page::entered(&folder);
+    let handle = handle.as_str().unwrap();
+    let shown = page.ok("review", &json!({"preview": handle}))["shown"].as_str().unwrap().to_owned();
+    // Another page of this window writes something else under the handle.
+    let by_hand =
+        json!({"preview": handle, "path": "a.txt", "hunk": 1, "old": 0, "count": 2, "text": "one\nEVIL\n"});
+    assert_ne!(page.call("revise", &by_hand)["isError"], true);
+    for shown in [&*shown, "", "0"] {
+        let refused = page.call("apply_preview", &json!({"preview": format!("{handle}:{shown}")}));
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert_eq!(folder.text("a.txt"), "one\ntwo\n");
+    }
+    page.ok("apply_preview", &json!({"preview": handle}));
+    assert_eq!(folder.text("a.txt"), "one\nEVIL\n");
+    // What was applied is neither declined nor planned anew.
+    let no = page.call("decide", &json!({"preview": handle, "is_allowed": false}));
+    assert!(no.to_string().contains("undo_edit takes it back"), "{no}");
+    let again = page.call("review", &json!({"preview": handle, "again": true}));
+    assert!(again.to_string().contains("applied before"), "{again}");
+}
+
+#[test]
+fn a_preview_of_another_workspace_is_not_this_ones() {
+    let (here, there) = (Folder::with([("a.txt", "one\n")]), Folder::new());
+    let mut client = crate::serve(&there);
+    let edit = json!({"tool": "write_file", "path": "new.txt", "content": "new\n"});
+    let handle = client.call("edit_preview", edit).ok().structured["preview"].clone();
+    // Both have the state folder of the same user.
+    let _ = fs::remove_dir_all(here.state());
+    std::os::unix::fs::symlink(there.state(), here.state()).unwrap();
+    let page = Page::entered(&here);
+    assert_eq!(page.call("review", &json!({"preview": handle}))["isError"], true);
+    assert_eq!(page.call("decide", &json!({"preview": handle, "is_allowed": false}))["isError"], true);
+    client.call("apply_preview", json!({"preview": handle})).ok();
+    assert_eq!(here.tree().len(), 1);
+}
+
+#[test]
+fn the_way_in_is_not_put_where_a_model_reads() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    fs::create_dir(folder.at("st")).unwrap();
+    let mut command = emend_testkit::command(EMEND);
+    command.args(["review", "--no-open", "--no-config", "--workspace"]).arg(folder.path());
+    let ended = command.arg("--state-dir").arg(folder.at("st")).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(!folder.at("st/review").exists());
 }

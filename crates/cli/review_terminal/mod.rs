@@ -146,7 +146,7 @@ impl Review {
                         "You have rejected all of it: D declines it.".clone_into(&mut status);
                         continue;
                     };
-                    let mut arguments = json!({"preview": id});
+                    let mut arguments = json!({"preview": format!("{id}:{}", page.shown)});
                     if let Some(hunks) = hunks {
                         arguments["hunks"] = json!(hunks);
                     }

@@ -69,6 +69,8 @@ pub(super) enum Choice {
 /// A subject as it is shown.
 pub(super) struct Page {
     pub(super) subject: Subject,
+    /// What a preview would make, for the call that applies what was shown.
+    pub(super) shown: String,
     pub(super) session: Option<String>,
     /// The hunk that is selected.
     pub(super) current: usize,
@@ -103,7 +105,9 @@ impl Page {
         let file = |file: &Value| {
             let from = file["moved_from"].as_str().map(|from| format!("{from} to ")).unwrap_or_default();
             let (change, path) = (file["change"].as_str()?, file["path"].as_str()?);
-            Some(format!("{change} {from}{path}, +{} -{}", file["added"], file["removed"]))
+            let modes = file["modes"].as_str().unwrap_or_default().trim().replace('\n', ", ");
+            let modes = if modes.is_empty() { modes } else { format!(", {modes}") };
+            Some(format!("{change} {from}{path}, +{} -{}{modes}", file["added"], file["removed"]))
         };
         let files = first["files"].as_array().into_iter().flatten().map(file).collect::<Option<Vec<_>>>();
         let path = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
@@ -118,6 +122,7 @@ impl Page {
         }
         let mut page = Self {
             subject,
+            shown: first["shown"].as_str().unwrap_or_default().to_owned(),
             session: first["session"].as_str().map(str::to_owned),
             current: 0,
             words: Vec::new(),

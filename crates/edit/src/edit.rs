@@ -468,7 +468,9 @@ mod tests {
     fn a_hunk_that_writes_something_else_keeps_its_place_among_insertions() {
         let text = text(b"one\ntwo\n");
         let mut builder = EditBuilder::new(&text);
-        [(1, "A\n"), (2, "B\n"), (3, "C\n")].map(|(hunk, new)| builder.replace(hunk, 4..4, new.into()));
+        for (hunk, new) in [(1, "A\n"), (2, "B\n"), (3, "C\n")] {
+            builder.replace(hunk, 4..4, new.into());
+        }
         let edit = builder.finish().unwrap();
         for (hunk, expected) in
             [(1, "one\nX\nB\nC\ntwo\n"), (2, "one\nA\nX\nC\ntwo\n"), (3, "one\nA\nB\nX\ntwo\n")]

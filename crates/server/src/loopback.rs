@@ -2,8 +2,9 @@
 //!
 //! Whoever reaches the page can approve edits, so it takes more than reaching the address. The way in is a token that stands
 //! only in a file for this user alone; it is good once and becomes a cookie that no script reads and no other site's page
-//! sends. Every request must name this address as its host, and a call this page as its origin, so that a page of another
-//! origin, or of another port of this machine, calls nothing. The page loads nothing and sends nothing elsewhere.
+//! sends. A browser sends a cookie to every port of this machine, so a call needs a key, too, which came with the page that
+//! the token led to, and which the page keeps where only its own origin reads it. Every request must name this address as its
+//! host, and a call this page as its origin. The page loads nothing and sends nothing elsewhere.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -30,11 +31,11 @@ use crate::review_page;
 
 /// The tools that the page calls.
 const TOOLS: [&str; 6] = ["review", "revise", "decide", "edit_preview", "apply_preview", "undo_edit"];
-/// The name of the cookie.
-const NAME: &str = "emend_review";
+/// The header with the key of the page.
+const KEY: HeaderName = HeaderName::from_static("x-emend-key");
 /// The bytes of the largest call.
 const LARGEST: usize = 64 * 1024 * 1024;
-/// The time in which the head of a request has to arrive.
+/// The time in which the head of a request has to arrive, and then its body.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
 /// What every response says of itself.
@@ -63,8 +64,10 @@ struct Service {
     token: Mutex<Option<blake3::Hash>>,
     /// The hash of the cookie.
     cookie: blake3::Hash,
-    /// The cookie, until somebody has come with the token.
-    fresh: Mutex<Option<String>>,
+    /// The hash of the key.
+    key: blake3::Hash,
+    /// The cookie and the key, until somebody has come with the token.
+    fresh: Mutex<Option<(String, String)>>,
 }
 
 /// A call of the page.
@@ -80,13 +83,14 @@ impl LoopbackPage {
     pub async fn open(client: InProcess) -> io::Result<(Self, String)> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let (token, cookie) = (secret()?, secret()?);
+        let (token, cookie, key) = (secret()?, secret()?, secret()?);
         let service = Service {
             address,
             client,
             token: Mutex::new(Some(blake3::hash(token.as_bytes()))),
             cookie: blake3::hash(cookie.as_bytes()),
-            fresh: Mutex::new(Some(cookie)),
+            key: blake3::hash(key.as_bytes()),
+            fresh: Mutex::new(Some((cookie, key))),
         };
         Ok((Self { listener, service: Arc::new(service) }, format!("http://{address}/?{token}")))
     }
@@ -149,17 +153,24 @@ impl Service {
             "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri \
              'none'; form-action 'none'; frame-ancestors 'none'"
         );
+        let key = given.as_ref().map(|(_, key)| key.as_str());
         let mut answer =
-            response(StatusCode::OK, "text/html; charset=utf-8", review_page::with_nonce(&nonce));
+            response(StatusCode::OK, "text/html; charset=utf-8", review_page::with_nonce(&nonce, key));
         insert(&mut answer, HeaderName::from_static("content-security-policy"), &policy);
-        if let Some(cookie) = given {
-            insert(&mut answer, SET_COOKIE, &format!("{NAME}={cookie}; HttpOnly; SameSite=Strict; Path=/"));
+        if let Some((cookie, _)) = given {
+            let name = self.cookie_name();
+            insert(&mut answer, SET_COOKIE, &format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/"));
         }
         answer
     }
 
-    /// Uses the token up for the cookie.
-    fn take_token(&self, token: &str) -> Option<String> {
+    /// The name of the cookie: those of other ports come along, and must not replace it.
+    fn cookie_name(&self) -> String {
+        format!("emend_review_{}", self.address.port())
+    }
+
+    /// Uses the token up for the cookie and the key.
+    fn take_token(&self, token: &str) -> Option<(String, String)> {
         let mut good = self.token.lock();
         if *good != Some(blake3::hash(token.as_bytes())) {
             return None;
@@ -173,7 +184,14 @@ impl Service {
         let mut pairs =
             cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
         // Comparing hashes takes the same time for every guess.
-        pairs.any(|(name, value)| name == NAME && blake3::hash(value.as_bytes()) == self.cookie)
+        let own = self.cookie_name();
+        pairs.any(|(name, value)| name == own && blake3::hash(value.as_bytes()) == self.cookie)
+    }
+
+    fn has_key(&self, headers: &HeaderMap) -> bool {
+        let mut keys = headers.get_all(KEY).iter();
+        let is_own = |key: &http::HeaderValue| blake3::hash(key.as_bytes()) == self.key;
+        keys.next().is_some_and(is_own) && keys.next().is_none()
     }
 
     /// Calls a tool for the page.
@@ -181,10 +199,14 @@ impl Service {
         let headers = request.headers();
         let is_own = is_only(headers, &ORIGIN, &format!("http://{}", self.address))
             && is_only(headers, &CONTENT_TYPE, "application/json");
-        if !is_own || !self.has_cookie(headers) {
+        if !is_own || !self.has_cookie(headers) || !self.has_key(headers) {
             return refusal(StatusCode::FORBIDDEN, "Only the page itself calls this.");
         }
-        let Ok(body) = Limited::new(request.into_body(), LARGEST).collect().await else {
+        let body = Limited::new(request.into_body(), LARGEST).collect();
+        let Ok(body) = tokio::time::timeout(ARRIVAL, body).await else {
+            return refusal(StatusCode::REQUEST_TIMEOUT, "The call did not arrive.");
+        };
+        let Ok(body) = body else {
             return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The call is too large.");
         };
         let Ok(call) = serde_json::from_slice::<PageCall>(&body.to_bytes()) else {

@@ -68,9 +68,12 @@ pub(crate) fn declaration() -> Value {
     json!({EXTENSION: {"mimeTypes": [APP]}})
 }
 
-/// Returns the page for a window of its own, whose policy lets run only what has this nonce.
-pub(crate) fn with_nonce(nonce: &str) -> String {
+/// Returns the page for a window of its own, whose policy lets run only what has this nonce, with the key for its calls.
+pub(crate) fn with_nonce(nonce: &str, key: Option<&str>) -> String {
     let mut page = PAGE.to_owned();
+    if let Some(key) = key {
+        page = page.replacen("<style>", &format!("<meta name=\"emend-key\" content=\"{key}\"><style>"), 1);
+    }
     for tag in ["style", "script"] {
         // The first is the page's own: text of it says neither.
         page = page.replacen(&format!("<{tag}>"), &format!("<{tag} nonce=\"{nonce}\">"), 1);

@@ -279,7 +279,8 @@ export function deciding({ page, calls, show, use, allow, axe }) {
 async function fetchIn(window, path, call) {
   const json = await window.evaluate(
     async ({ path, call }) => {
-      const headers = { 'content-type': 'application/json' };
+      const key = sessionStorage.getItem('emend-key') ?? '';
+      const headers = { 'content-type': 'application/json', 'x-emend-key': key };
       return (await fetch(path, { method: 'POST', headers, body: JSON.stringify(call) })).json();
     },
     { path, call },

@@ -109,7 +109,7 @@ rounds['a hunk is written by hand, and the choices stay'] = async () => {
   await button(frame, 'Reject hunk 1').click();
   await button(frame, 'Edit Hunk 2 by hand').click();
   const area = frame.getByRole('textbox', { name: 'The new text of Hunk 2' });
-  assert.equal(await area.inputValue(), 'apple\nbanana\ncitron\ndate\nelder\nfig');
+  assert.equal(await area.inputValue(), 'apple\nbanana\ncitron\ndate\nelder\nfig\n');
   await area.fill('apple\nbanana\nclementine\ncranberry\ndate\nelder\nfig');
   assert.deepEqual(await axe(frame), []);
   await button(frame, 'Use this text').click();

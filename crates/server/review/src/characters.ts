@@ -24,7 +24,7 @@ const NAMES: Record<string, string> = {
 // Other controls, spaces, fillers, format characters, tags and variation selectors. Tab is text.
 const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these characters is meant alone
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}\p{Co}\p{Cn}]/gu;
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}\p{Co}\p{Cn}]/gu;
 
 export interface Piece {
   text: string;

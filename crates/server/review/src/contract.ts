@@ -39,6 +39,8 @@ export interface ReviewPage {
   session?: string;
   edit?: string;
   applied?: number[];
+  /** What a preview would make, for the call that applies what was shown. */
+  shown?: string;
   stale: string[];
   made_by?: string;
   files?: ReviewFile[];

@@ -182,7 +182,8 @@ const apply = once(async () => {
   const rejected = all.filter((number) => !taken.includes(number));
   page.state = 'lost';
   refresh();
-  const args = rejected.length === 0 ? { preview: id } : { preview: id, hunks: taken };
+  const preview = page.shown === undefined ? id : `${id}:${page.shown}`;
+  const args = rejected.length === 0 ? { preview } : { preview, hunks: taken };
   const result = await call('apply_preview', args);
   const edit = result.structuredContent?.edit;
   if (result.isError || typeof edit !== 'string') {
@@ -300,6 +301,11 @@ async function look(): Promise<void> {
   const now = await review({ preview: page.id, state_only: true });
   if (own !== generation || page.state !== 'waiting') return;
   if (now.state === 'applied' && now.edit !== undefined) return show({ edit: now.edit });
+  if (now.shown !== page.shown && now.state === 'waiting') {
+    await show({ preview: page.id });
+    tell('This preview was planned anew elsewhere: this is what it would make now.', true);
+    return;
+  }
   page.stale = now.stale;
   refresh();
 }

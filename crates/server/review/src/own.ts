@@ -14,7 +14,18 @@ export function isOwnWindow(): boolean {
   return window.parent === window;
 }
 
+/** The key for calls. It comes with the page once, and stays where only this origin reads it. */
+function key(): string {
+  const given = document.querySelector<HTMLMetaElement>('meta[name="emend-key"]');
+  if (given) {
+    sessionStorage.setItem('emend-key', given.content);
+    given.remove();
+  }
+  return sessionStorage.getItem('emend-key') ?? '';
+}
+
 export function toServer(): Channel {
+  const own = key();
   let receive: (message: unknown) => void = () => {};
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const theme = () => ({ theme: dark.matches ? 'dark' : 'light' });
@@ -26,7 +37,8 @@ export function toServer(): Channel {
     if (method === 'ui/initialize') return { hostContext: theme(), hostCapabilities: {} };
     if (method !== 'tools/call') return {};
     const body = JSON.stringify({ name: params?.name, arguments: params?.arguments ?? {} });
-    const response = await fetch('/call', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const headers = { 'content-type': 'application/json', 'x-emend-key': own };
+    const response = await fetch('/call', { method: 'POST', headers, body });
     if (!response.ok) throw new Error((await response.text()).trim());
     return response.json();
   }

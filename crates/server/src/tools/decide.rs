@@ -4,11 +4,12 @@
 //! end ([`Door::Person`]), or with a secret that no model was shown ([`crate::app_approval`]).
 
 use emend_workspace::Effort;
+use emend_workspace::approval::PersonsDecision;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
 
 use super::Call;
-use super::review::waiting;
+use super::review::{previewed, waiting};
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::door::Door;
@@ -59,6 +60,16 @@ fn on_approval(call: &Call<'_>, asked: &Decide, id: &str, comment: &str) -> Resu
         return Err(invalid("secret", how));
     }
     let waiting = waiting::find(call, id)?;
+    if asked.is_allowed && waiting.word == Some(PersonsDecision::No) {
+        return Err(invalid(
+            "approval",
+            "it was declined meanwhile; whoever declined it can say yes in a terminal",
+        ));
+    }
+    if asked.is_allowed && !waiting::is_whole(&waiting) {
+        let how = format!("a part of it is too long to be shown here: `emend approve {id}` shows all of it");
+        return Err(invalid("approval", &how));
+    }
     let approvals = call.workspace.approvals().ok_or_else(|| invalid("approval", "nothing can wait here"))?;
     let said = match asked.is_allowed {
         true => approvals
@@ -75,7 +86,19 @@ fn on_preview(call: &Call<'_>, asked: &Decide, handle: &str, comment: &str) -> R
     let Some(reviewables) = reviewables else {
         return Err(invalid("preview", "a preview is declined by not applying it"));
     };
+    if previewed::of_here(call, handle).is_none() {
+        return Err(invalid(
+            "preview",
+            "no preview of this workspace waits under this handle: it may have been applied",
+        ));
+    }
     let before = reviewables.word(handle);
+    if !asked.is_allowed && before.as_ref().is_some_and(|word| word.edit.is_some()) {
+        return Err(invalid(
+            "preview",
+            "it was applied, so there is nothing to decline; undo_edit takes it back",
+        ));
+    }
     if asked.is_allowed && before.as_ref().is_none_or(|word| word.edit.is_none()) {
         return Err(invalid("is_allowed", "apply_preview applies a preview"));
     }

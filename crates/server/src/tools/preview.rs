@@ -104,7 +104,14 @@ fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, No
     Some(Ok(outcome))
 }
 
-fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
+fn apply(call: &Call<'_>, origin: &Origin, mut asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
+    // The review page says behind the handle what it has shown.
+    let shown =
+        asked.preview.split_once(':').map(|(handle, shown)| (handle.to_owned(), shown.trim().to_owned()));
+    let shown = shown.map(|(handle, shown)| {
+        asked.preview = handle;
+        shown
+    });
     if call.door == Door::Client
         && let Some(decided) = decided_elsewhere(call, asked.preview.trim())
     {
@@ -130,6 +137,19 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
         PreviewState::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
     };
     let keep = |preview| PreviewState::Waiting(Box::new(preview));
+    // A person applies what they see: another page, or a new plan, may have put something else under the handle.
+    let is_shown = match &shown {
+        Some(shown) => *shown == preview.digest(),
+        None => call.door == Door::Client,
+    };
+    if !is_shown {
+        *state = keep(preview);
+        let message = "it would not make what was shown, since it was planned anew or written by hand elsewhere; look at it \
+                       again";
+        return Err(
+            Problem::new(Kind::InvalidArgument { name: "preview".into(), message: message.into() }).into()
+        );
+    }
     if let Some(hunks) = &asked.hunks
         && let Err(problem) = preview.has_hunks(hunks)
     {

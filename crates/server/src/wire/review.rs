@@ -97,6 +97,9 @@ pub struct ReviewPage {
     /// The hunks that were applied, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<Vec<usize>>,
+    /// What a preview would make, for the call that applies what was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// The files that are no longer as the preview found them or the edit left them.
     pub stale: Vec<String>,
     /// Who made the edit, with which tool.

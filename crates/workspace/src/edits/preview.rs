@@ -47,6 +47,22 @@ impl Preview {
         self.files.iter().map(|(name, (_, version))| (name.as_str(), *version))
     }
 
+    /// Returns a digest of what applying it would make: two previews that would make the same have the same.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hash = blake3::Hasher::new();
+        for file in &self.report.files {
+            let version = file.after.map(|after| after.hex()).unwrap_or_default();
+            let base = file.before.map(|before| before.hex()).unwrap_or_default();
+            let moved_from = file.moved_from.as_deref().unwrap_or_default();
+            for part in [file.name.as_str(), moved_from, base.as_str(), version.as_str(), file.diff.modes()] {
+                hash.update(&(part.len() as u64).to_le_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        hash.finalize().to_hex()[..32].to_owned()
+    }
+
     /// Returns the number of bytes of files that it holds in memory.
     #[must_use]
     pub fn bytes(&self) -> usize {

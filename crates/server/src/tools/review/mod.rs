@@ -6,7 +6,7 @@
 
 mod list;
 mod past;
-mod previewed;
+pub(super) mod previewed;
 pub(super) mod waiting;
 
 use rmcp::model::{CallToolResult, ContentBlock};

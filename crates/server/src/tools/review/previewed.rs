@@ -7,9 +7,10 @@ use emend_edit::plan::FilePlan;
 use emend_edit::text::split_lines;
 use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::reviewable::PreviewWord;
+use emend_workspace::reviewable::{PreviewWord, Reviewable};
 use emend_workspace::{ChangeKind, Fingerprint, Preview};
 
+use super::waiting::is_here;
 use super::with_hunks;
 use crate::door::Door;
 use crate::messages::{self, Audience};
@@ -55,7 +56,8 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
         }
         PreviewState::Lost => return Ok(ReviewPage { state: "lost", ..empty }),
     };
-    let empty = ReviewPage { state: "waiting", stale: stale(call, preview), ..empty };
+    let shown = Some(preview.digest());
+    let empty = ReviewPage { state: "waiting", stale: stale(call, preview), shown, ..empty };
     if asked.state_only == Some(true) {
         return Ok(empty);
     }
@@ -114,10 +116,22 @@ fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
+/// Returns the preview of this workspace that another process has left under a handle.
+pub(in crate::tools) fn of_here(call: &Call<'_>, handle: &str) -> Option<Reviewable> {
+    let found = call.workspace.reviewables()?.find(handle)?;
+    is_here(call, &found.root.display().to_string()).then_some(found)
+}
+
 /// Plans a preview anew for the files as they are now.
 fn found_again(call: &Call<'_>, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
-    let asked = call.workspace.reviewables().and_then(|all| all.find(handle));
-    let asked = asked.ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
+    let asked = of_here(call, handle).ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
+    if let Some(word) = &asked.word {
+        let message = match &word.edit {
+            Some(edit) => format!("it was applied before, as edit {edit}"),
+            None => "it was declined before".to_owned(),
+        };
+        return Err(Problem::new(Kind::InvalidArgument { name: "preview".into(), message }));
+    }
     let preview = replan(call, &asked, true).map_err(|mut problems| problems.remove(0))?;
     call.previews.keep(handle, call.caller.owner(), preview);
     call.previews.find(call.caller.owner(), handle)
@@ -135,7 +149,7 @@ enum Left {
 
 /// Plans a preview anew that another process has made, for the versions of the files that it found.
 fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Left, Problem> {
-    let asked = call.workspace.reviewables().and_then(|all| all.find(handle)).ok_or(unknown)?;
+    let asked = of_here(call, handle).ok_or(unknown)?;
     match asked.word {
         Some(PreviewWord { edit: Some(edit), hunks, .. }) => return Ok(Left::Applied(edit, hunks)),
         Some(PreviewWord { edit: None, .. }) => {

@@ -1,12 +1,13 @@
 //! An edit that waits for approval, on the review page.
 
-use emend_workspace::approval::{PersonsDecision, Waiting};
+use emend_edit::diff::Diff;
+use emend_workspace::approval::{PersonsDecision, Waiting, pointed_out};
 use emend_workspace::history::ago;
 use emend_workspace::problem::{Kind, Problem};
 
 use super::{kept_diffs, with_diffs};
 use crate::tools::Call;
-use crate::wire::{Review, ReviewFile, ReviewPage};
+use crate::wire::{Review, ReviewFile, ReviewHunk, ReviewPage};
 
 /// Returns a page of an edit that waits.
 pub(super) fn page(call: &Call<'_>, asked: &Review, id: &str) -> Result<ReviewPage, Problem> {
@@ -28,11 +29,24 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, id: &str) -> Result<ReviewPa
         let files =
             files.map(|(file, diff)| ReviewFile::from_waiting(file, diff.modes(), diff.hunks().len()));
         page.files = Some(files.collect());
-        page.notes = Some(waiting.notes.iter().cloned().chain(remark).collect());
+        let long =
+            || "A part of it is too long to be shown here, so only `emend approve` takes a yes.".to_owned();
+        let long = (remark.is_none() && !is_whole(&waiting)).then(long);
+        let names = waiting.changes.iter().map(|file| file.name.as_str());
+        let pointed_out = pointed_out(names, &waiting.diff);
+        page.notes =
+            Some(waiting.notes.iter().cloned().chain(pointed_out).chain(remark).chain(long).collect());
         page.made_by = Some(format!("{} by {}, {}", waiting.tool, waiting.client, ago(waiting.time())));
         page.rules = waiting.rules;
     }
     Ok(page)
+}
+
+/// Returns whether the page shows all of it.
+pub(in crate::tools) fn is_whole(waiting: &Waiting) -> bool {
+    let (diffs, remark) = kept_diffs(&waiting.diff, waiting.changes.len(), "");
+    let mut hunks = diffs.iter().flat_map(Diff::hunks);
+    remark.is_none() && hunks.all(|hunk| !ReviewHunk::new(0, Vec::new(), Some(hunk)).is_cut)
 }
 
 /// Returns the edit of this workspace that waits under an id.
