@@ -80,6 +80,12 @@ fn gemini() {
     let words = "Failed to edit, expected 1 occurrence but found 2 for old_string in file: f.txt";
     check("foo foo\n", replace("foo", "q", None), Err("ambiguous-match"), words);
     check(
+        "foo\n",
+        replace("foo", "q", Some(0)),
+        Err("invalid-argument"),
+        "Argument 'expected_replacements': it is how",
+    );
+    check(
         "x\n",
         replace("goodbye", "q", None),
         Err("search-not-found"),

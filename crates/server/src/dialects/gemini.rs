@@ -95,7 +95,7 @@ impl DialectArguments for CountedReplace {
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { file_path, old_string, new_string, expected_replacements } = self;
-        Ok(counted_replacement(file_path, old_string, new_string, expected_replacements))
+        counted_replacement(file_path, old_string, new_string, expected_replacements)
     }
 }
 

@@ -266,13 +266,19 @@ pub(super) fn counted_replacement(
     old: String,
     new: String,
     expected: Option<usize>,
-) -> Translated {
+) -> Result<Translated, Problem> {
+    if expected == Some(0) && !old.is_empty() {
+        return Err(invalid(
+            "expected_replacements",
+            "it is how often the text occurs, and a text that never does has no place",
+        ));
+    }
     let counted = expected.filter(|count| *count > 1 && !old.is_empty());
     let mut translated = replacement(path, old, new, None);
     if let Some(count) = counted {
         translated.arguments.insert("expected_count".to_owned(), count.into());
     }
-    translated
+    Ok(translated)
 }
 
 /// Translates several edits, of which each sees the result of those before it.
