@@ -109,7 +109,11 @@ fn are_numbered(new: &[&str], separator: &str, old: &RangeInclusive<usize>) -> O
     }
     let numbers: Vec<usize> = numbers.into_iter().collect::<Option<_>>()?;
     let count_up = numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|number| can_be(*number));
-    count_up.then_some(true)
+    // What a bar or an arrow parts from the text, line after line, is hardly a column of the file.
+    let elsewhere = numbers.len() > 1
+        && separator.contains(['|', '→'])
+        && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    (count_up || elsewhere).then_some(true)
 }
 
 /// Returns the first and the last number of the lines that must be in the file.
@@ -205,6 +209,9 @@ mod tests {
             read(table, "-     2\t7\tapple\n+     2\t8\tpear\n")
                 .is_some_and(|(_, new)| new.trim() == "8\tpear")
         );
+        // With a bar, several lines may be numbered from anywhere.
+        assert!(read(FILE, "-2|    b();\n 3|\n-4|    c();\n+20|    d();\n+21|    e();\n").is_some());
+        assert!(refused(FILE, "-2\t    b();\n 3\t\n-4\t    c();\n+20\t    d();\n+21\t    e();\n"));
         // Numbers that go on where others ended, and one of a blank line.
         assert!(read(FILE, "-4\t    c();\n+4\t    d();\n+5\n+6\t    e();\n").is_some());
         assert!(refused(FILE, "-4\t    c();\n+5\t    d();\n+4\t    e();\n"));
