@@ -8,6 +8,9 @@ use core::ops::Range;
 use super::{Diff, DiffHunk};
 use crate::patch::names;
 
+/// How the lines about a file's mode begin.
+const MODES: [&str; 3] = ["old mode ", "new mode ", "new file mode "];
+
 /// Returns the diffs of several files from their texts one after another, as [`Diff::text`] writes them. It is for showing
 /// them: of a text that is none of ours it makes what it can.
 #[must_use]
@@ -33,7 +36,7 @@ pub fn from_text(text: &str) -> Vec<Diff> {
                 .and_then(|(old, _)| Some(String::from(old.strip_prefix("a/")?)))
                 .or(Some(String::new()));
             diffs.push(Diff::default());
-        } else if line.contains(" mode ") && awaited.is_some() {
+        } else if MODES.iter().any(|start| line.starts_with(start)) && awaited.is_some() {
             diffs.last_mut().into_iter().for_each(|diff| diff.modes.push_str(line));
         } else if let Some(from) = line.strip_prefix("rename from ") {
             let is_begun = awaited.is_some() && diffs.last().is_some_and(|diff| !diff.modes.is_empty());
@@ -85,6 +88,17 @@ mod tests {
     use super::*;
     use crate::diff::between;
     use crate::text::Text;
+
+    #[test]
+    fn a_name_with_the_word_mode_is_no_mode() {
+        let mode = Diff {
+            old_name: Some("x mode y".into()),
+            new_name: Some("z mode y".into()),
+            modes: "old mode 100644\nnew mode 100755\n".into(),
+            ..Diff::default()
+        };
+        assert_eq!(from_text(&mode.text())[0].modes, mode.modes);
+    }
 
     #[test]
     fn a_name_may_end_in_any_white_space() {
