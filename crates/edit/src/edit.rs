@@ -174,7 +174,7 @@ impl Edit {
     pub fn text(&self, base: &Text) -> Option<Text> {
         let content = self.raw_pieces(base).concat();
         let is_ascii = |span: &Span| span.new.is_ascii() && !span.new.contains(&0);
-        if base.is_ascii() && self.spans.iter().all(is_ascii) {
+        if base.is_ascii() && self.encoding == base.encoding() && self.spans.iter().all(is_ascii) {
             return Some(Text::from_ascii(content, self.hashing(base)));
         }
         Text::new(content).ok()

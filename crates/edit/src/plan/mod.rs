@@ -252,11 +252,13 @@ impl Action {
         }
     }
 
-    /// Returns the new content; `None` for a deletion, and for what is no text.
+    /// Returns the new content as a reading would find it; `None` for a deletion, and for what is no text.
     #[must_use]
     pub fn after(&self) -> Option<Arc<Text>> {
         match self {
-            Self::Create { content } => Some(Arc::clone(content)),
+            Self::Create { content } if content.is_ascii() => Some(Arc::clone(content)),
+            // It may have been made in an encoding that its bytes do not show.
+            Self::Create { content } => Text::new(content.raw().to_vec()).ok().map(Arc::new),
             Self::Modify { base, edit } | Self::Move { base, edit, .. } => edit.text(base).map(Arc::new),
             Self::Delete { .. } => None,
         }

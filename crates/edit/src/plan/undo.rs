@@ -223,6 +223,9 @@ mod tests {
                 let action = &plan.files()[0].action;
                 assert_eq!(action.pieces().unwrap().concat(), then);
                 assert_eq!(action.version(), Some(text(then).version()));
+                let (after, read) = (action.after().unwrap(), text(then));
+                assert_eq!((after.raw(), after.encoding()), (read.raw(), read.encoding()));
+                assert_eq!((after.version(), after.line_count()), (read.version(), read.line_count()));
             }
         }
     }
