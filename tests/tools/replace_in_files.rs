@@ -415,3 +415,17 @@ fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
     replace(&mut client, code("h($A)", "g($A)")).refused("search-not-found");
     assert_eq!(folder.tree(), before);
 }
+
+#[test]
+fn code_that_is_nested_deeply_or_grows_with_each_level_ends_nothing() {
+    let nested = |depth: usize| format!("{}1{};\n", "f(".repeat(depth), ")".repeat(depth));
+    let folder = Folder::with([("a.js", &*nested(64)), ("deep.js", &nested(5_000))]);
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    let refused = replace(&mut client, code("f($A)", "g($A, $A)")).refused("invalid-argument");
+    assert!(refused.text.contains("too large to be checked"), "{}", refused.text);
+    assert_eq!(folder.tree(), before);
+    let done = replace(&mut client, code("f($A)", "g($A)")).ok();
+    assert!(done.text.contains("1 file that cannot be parsed"), "{}", done.text);
+    assert_eq!(folder.text("a.js"), nested(64).replace('f', "g"));
+}
