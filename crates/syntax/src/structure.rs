@@ -15,8 +15,15 @@ use ast_grep_core::{
     AstGrep, Language as PatternLanguage, MatchStrictness, NodeMatch, Pattern, PatternError,
 };
 
+use tree_sitter::Tree;
+
 use crate::parse;
 use crate::{Language, Limits};
+
+/// How deep the tree of a text or a pattern may be: both are followed by recursion.
+const DEEP: usize = 1_000;
+/// How many variables of a pattern may stand for any number of nodes: each is tried once more for each around it.
+const MULTIPLE: usize = 8;
 
 /// A pattern of code and the text that replaces it, in one language.
 #[derive(Clone)]
@@ -45,6 +52,8 @@ pub enum StructureFault {
     NotOne,
     /// It is nothing but a variable.
     OnlyVariable,
+    /// It is nested too deeply, or has too many variables for any number of nodes.
+    TooMuch,
     /// The new text names a variable that the pattern does not have.
     UnknownVariable(String),
 }
@@ -64,8 +73,10 @@ type Place<'t> = NodeMatch<'t, StrDoc<Grammar>>;
 /// Why a text has no places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotMatched {
-    /// It is too large to be parsed, or not sound: what it means is not known.
+    /// It is too large or too deeply nested to be parsed, or not sound: what it means is not known.
     Unsound,
+    /// It would grow beyond what can be parsed.
+    TooMuch,
     /// It would not be sound any more.
     Breaks,
 }
@@ -195,6 +206,10 @@ impl Structure {
         if is_only_variable(pattern) {
             return Err(StructureFault::OnlyVariable);
         }
+        let tree = parse::tree(language, pattern.as_bytes(), &Limits::default(), None);
+        if tree.is_none_or(|tree| is_deep(&tree)) || pattern.matches("$$$").count() > MULTIPLE {
+            return Err(StructureFault::TooMuch);
+        }
         let read = read(language, pattern)?;
         let known = read.defined_vars();
         let new = parts(new);
@@ -212,7 +227,8 @@ impl Structure {
 
     /// Finds the places of the pattern in a text.
     pub fn find(&self, text: &str, limits: &Limits) -> Result<StructureFound, NotMatched> {
-        let tree = parse::tree(self.language, text.as_bytes(), limits, None).ok_or(NotMatched::Unsound)?;
+        let tree = parse::tree(self.language, text.as_bytes(), limits, None).filter(|tree| !is_deep(tree));
+        let tree = tree.ok_or(NotMatched::Unsound)?;
         let document = AstGrep::doc(StrDoc { src: text.to_owned(), lang: Grammar(self.language), tree });
         let root = document.root();
         let mut found = StructureFound::default();
@@ -221,9 +237,12 @@ impl Structure {
         places.sort_by_key(|place| (place.range().start, std::cmp::Reverse(place.range().end)));
         let exact: BTreeSet<(usize, usize)> =
             places.iter().map(|place| (place.range().start, place.range().end)).collect();
-        each_outer(&places, 0..text.len(), &mut |place| {
-            found.places.push((place.range(), self.replacement(text, place, &places)));
-        });
+        let mut writer = Writer { new: &self.new, text, places: &places, left: 2 * limits.bytes };
+        for place in outer(&places, 0..text.len()) {
+            let mut new = String::new();
+            writer.replace(place, &mut new).ok_or(NotMatched::TooMuch)?;
+            found.places.push((place.range(), new));
+        }
         for place in root.find_all(&self.loose) {
             let range = place.range();
             if !exact.contains(&(range.start, range.end)) {
@@ -237,73 +256,111 @@ impl Structure {
             return Err(NotMatched::Unsound);
         }
         found.places.retain(|(range, new)| text[range.clone()] != *new);
-        if !found.places.is_empty() && !self.is_sound(&replaced(text, &found.places), limits) {
-            return Err(NotMatched::Breaks);
+        if !found.places.is_empty() {
+            let new = replaced(text, &found.places);
+            let tree = parse::tree(self.language, new.as_bytes(), limits, None).ok_or(NotMatched::TooMuch)?;
+            if tree.root_node().has_error() {
+                return Err(NotMatched::Breaks);
+            }
         }
         Ok(found)
     }
+}
 
-    fn is_sound(&self, text: &str, limits: &Limits) -> bool {
-        let tree = parse::tree(self.language, text.as_bytes(), limits, None);
-        tree.is_some_and(|tree| !tree.root_node().has_error())
+/// Writes new texts, those of places inside of others with them.
+struct Writer<'a, 't> {
+    new: &'a [Part],
+    text: &'a str,
+    places: &'a [Place<'t>],
+    /// How much may still be written, in pieces and their bytes: what a variable stands for may be put in twice, at each
+    /// level again.
+    left: usize,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, text: &str, into: &mut String) -> Option<()> {
+        self.left = self.left.checked_sub(text.len() + 1)?;
+        into.push_str(text);
+        Some(())
     }
 
-    /// Returns a part of the text with the places in it replaced.
-    fn filled(&self, text: &str, range: Range<usize>, places: &[Place<'_>]) -> String {
-        let (mut filled, mut at) = (String::new(), range.start);
-        each_outer(places, range.clone(), &mut |place| {
-            filled.push_str(&text[at..place.range().start]);
-            filled.push_str(&self.replacement(text, place, places));
+    /// Writes a part of the text with the places in it replaced. `None` if it is too much.
+    fn fill(&mut self, range: Range<usize>, into: &mut String) -> Option<()> {
+        let mut at = range.start;
+        for place in outer(self.places, range.clone()) {
+            self.push(&self.text[at..place.range().start], into)?;
+            self.replace(place, into)?;
             at = place.range().end;
-        });
-        filled + &text[at..range.end]
+        }
+        self.push(&self.text[at..range.end], into)
     }
 
-    fn replacement(&self, text: &str, place: &Place<'_>, places: &[Place<'_>]) -> String {
+    /// Writes what replaces a place.
+    fn replace(&mut self, place: &Place<'_>, into: &mut String) -> Option<()> {
         let variables = place.get_env();
-        let mut new = String::new();
+        let start = into.len();
         // Whether the comma goes that follows a variable which stands for nothing.
         let mut drops_comma = false;
-        for part in &self.new {
+        for part in self.new {
             match part {
                 Part::Text(text) if drops_comma => {
                     let rest = text.trim_start().strip_prefix(',').map(str::trim_start);
-                    if rest.is_none() && new.trim_end().ends_with(',') {
-                        new.truncate(new.trim_end().len() - 1);
+                    let before = into[start..].trim_end();
+                    if rest.is_none() && before.ends_with(',') {
+                        into.truncate(start + before.len() - 1);
                     }
-                    new.push_str(rest.unwrap_or(text));
+                    self.push(rest.unwrap_or(text), into)?;
                     drops_comma = false;
                 }
-                Part::Text(text) => new.push_str(text),
+                Part::Text(text) => self.push(text, into)?,
                 Part::Variable { name, is_multiple: false } => {
                     if let Some(node) = variables.get_match(name) {
-                        new.push_str(&self.filled(text, node.range(), places));
+                        self.fill(node.range(), into)?;
                     }
                 }
                 Part::Variable { name, is_multiple: true } => {
                     let nodes = variables.get_multiple_matches(name);
                     match (nodes.first(), nodes.last()) {
                         (Some(first), Some(last)) => {
-                            let range = first.range().start..last.range().end;
-                            new.push_str(&self.filled(text, range, places));
+                            self.fill(first.range().start..last.range().end, into)?;
                         }
                         _ => drops_comma = true,
                     }
                 }
             }
         }
-        new
+        Some(())
     }
 }
 
-/// Calls `each` with the places in a range that lie in no other of it.
-fn each_outer<'p, 't>(places: &'p [Place<'t>], within: Range<usize>, each: &mut dyn FnMut(&'p Place<'t>)) {
+/// Returns the places in a range that lie in no other of it.
+fn outer<'p, 't>(places: &'p [Place<'t>], within: Range<usize>) -> impl Iterator<Item = &'p Place<'t>> {
     let first = places.partition_point(|place| place.range().start < within.start);
-    let mut end = within.start;
-    for place in places[first..].iter().take_while(|place| place.range().start < within.end) {
-        if place.range().start >= end && place.range().end <= within.end {
-            end = place.range().end;
-            each(place);
+    let mut at = within.start;
+    places[first..].iter().map_while(move |place| (place.range().start < within.end).then_some(place)).filter(
+        move |place| {
+            let Range { start, end } = place.range();
+            let is_outer = start >= at && end <= within.end;
+            at = if is_outer { end } else { at };
+            is_outer
+        },
+    )
+}
+
+/// Returns whether a tree is deeper than [`DEEP`].
+fn is_deep(tree: &Tree) -> bool {
+    let mut cursor = tree.walk();
+    loop {
+        if cursor.depth() as usize > DEEP {
+            return true;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
         }
     }
 }
@@ -461,6 +518,41 @@ mod tests {
         assert_eq!(found(Language::JavaScript, ["f($A)", "g($A"], "f(1)"), Err(NotMatched::Breaks));
         assert_eq!(found(Language::JavaScript, asked, "h(); }").unwrap(), StructureFound::default());
         assert_eq!(found(Language::JavaScript, ["f($A)", "f($A)"], "f(1)").unwrap().places, []);
+    }
+
+    #[test]
+    fn code_that_is_nested_deeply_overflows_no_stack() {
+        let nested = |depth: usize| format!("{}1{};", "f(".repeat(depth), ")".repeat(depth));
+        let asked = ["f($A)", "g($A)"];
+        let shallow = found(Language::JavaScript, asked, &nested(DEEP / 2 - 2)).unwrap();
+        assert_eq!(shallow.places.len(), 1);
+        for depth in [DEEP, 5_000] {
+            assert_eq!(
+                found(Language::JavaScript, asked, &nested(depth)),
+                Err(NotMatched::Unsound),
+                "{depth}"
+            );
+        }
+        let pattern = nested(DEEP);
+        assert_eq!(Structure::new(Language::JavaScript, &pattern, "1").err(), Some(StructureFault::TooMuch));
+        // A variable that comes twice is compared level by level.
+        let twice = format!("f({0}, {0})", nested(DEEP / 2 - 4).trim_end_matches(';'));
+        assert_eq!(found(Language::JavaScript, ["f($A, $A)", "g($A)"], &twice).unwrap().places.len(), 1);
+    }
+
+    #[test]
+    fn what_grows_with_each_level_is_refused_and_not_waited_for() {
+        let text = format!("{}1{};", "f(".repeat(64), ")".repeat(64));
+        for new in ["g($A, $A)", "$A$A"] {
+            let grown = found(Language::JavaScript, ["f($A)", new], &text);
+            assert_eq!(grown, Err(NotMatched::TooMuch), "{new}");
+        }
+        let text = format!("{}{};", "f(".repeat(64), ")".repeat(64));
+        let empty = found(Language::JavaScript, ["f($$$A)", "$$$A$$$A"], &text);
+        assert_eq!(empty, Err(NotMatched::TooMuch));
+        // Each of these is tried once more for each around it.
+        let pattern = format!("{}1{}", "f($$$, ".repeat(40), ")".repeat(40));
+        assert_eq!(Structure::new(Language::JavaScript, &pattern, "1").err(), Some(StructureFault::TooMuch));
     }
 
     #[test]

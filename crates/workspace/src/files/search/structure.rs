@@ -2,6 +2,7 @@
 //! it has the longest word of the pattern.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use emend_edit::problem::NoChange;
 use emend_syntax::{Language, Limits, NotMatched, Structure, StructureFault, language_of};
@@ -72,6 +73,10 @@ impl StructurePattern {
                 left_out.unsound += 1;
                 Ok(())
             }
+            Err(NotMatched::TooMuch) => {
+                let message = "with it, this file would grow too large to be checked".into();
+                Err(Kind::InvalidArgument { name: "new_string".into(), message })
+            }
             Err(NotMatched::Breaks) => {
                 let message = format!("with it, this file would not be valid {} any more", language.name());
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })
@@ -80,13 +85,13 @@ impl StructurePattern {
     }
 
     fn read(&mut self, language: Language) -> Result<&Structure, Kind> {
-        let name = language.name();
-        if !self.read.contains_key(name) {
-            let read =
-                Structure::new(language, &self.old, &self.new).map_err(|fault| said(&fault, language))?;
-            self.read.insert(name, read);
+        match self.read.entry(language.name()) {
+            Entry::Occupied(read) => Ok(read.into_mut()),
+            Entry::Vacant(vacant) => {
+                let read = Structure::new(language, &self.old, &self.new);
+                Ok(vacant.insert(read.map_err(|fault| said(&fault, language))?))
+            }
         }
-        self.read.get(name).ok_or(Kind::EmptyRequest)
     }
 }
 
@@ -105,6 +110,9 @@ fn said(fault: &StructureFault, language: Language) -> Kind {
         }
         StructureFault::OnlyVariable => {
             ("old_string", "it would be every piece of code; name more of it".into())
+        }
+        StructureFault::TooMuch => {
+            ("old_string", "it is nested too deeply, or has more than 8 $$$; give less of it".into())
         }
         StructureFault::UnknownVariable(variable) => {
             ("new_string", format!("old_string has no ${variable}; its variables alone can be put in"))
