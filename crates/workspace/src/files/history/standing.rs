@@ -110,7 +110,7 @@ impl History<'_> {
             return Ok(Standing::IsGone);
         }
         let Some(before) = self.before(file) else { return Ok(Standing::Unclear) };
-        let Some(after) = self.after(record, file, &before) else { return Ok(Standing::Unclear) };
+        let Some(after) = self.after(record, file, Some(&before)) else { return Ok(Standing::Unclear) };
         Ok(Standing::of_edit(&before, &after, &now.text))
     }
 
@@ -132,11 +132,16 @@ impl History<'_> {
     }
 
     /// What the edit made of the file: a later edit displaced it, or the recorded diff leads to it.
-    pub(super) fn after(&self, record: &Record, file: &RecordedFile, before: &Text) -> Option<Arc<Text>> {
+    pub(super) fn after(
+        &self,
+        record: &Record,
+        file: &RecordedFile,
+        before: Option<&Text>,
+    ) -> Option<Arc<Text>> {
         self.content(file.entry.after.as_deref()?).or_else(|| {
             // The diff of several files says nothing of one.
             let [_] = &record.files[..] else { return None };
-            let after = Text::new(diff::apply(before.raw(), &self.diff(&record.id)?)?).ok()?;
+            let after = Text::new(diff::apply(before?.raw(), &self.diff(&record.id)?)?).ok()?;
             file.entry.is_after(&after.version()).then(|| Arc::new(after))
         })
     }

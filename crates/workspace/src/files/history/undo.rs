@@ -127,13 +127,18 @@ impl History<'_> {
         })
     }
 
-    /// Returns what a file would be without the edit that made `after` of it, if what others changed since is elsewhere.
-    fn without(&self, file: &RecordedFile, after: &Arc<Text>, now: &Snapshot) -> Option<Arc<Text>> {
+    /// Returns what a file would be without the edit that made `after` of `before`, if what others changed since is elsewhere.
+    fn without(
+        &self,
+        file: &RecordedFile,
+        before: &Text,
+        after: &Arc<Text>,
+        now: &Snapshot,
+    ) -> Option<Arc<Text>> {
         let map = file.lines.as_ref()?.map()?;
-        let before = self.before(file)?;
         let edits = self.edits_since(&self.name(file), &after.version().hex(), &now.text.version());
         let since = edits.map_or_else(|| Since::Content(Arc::clone(after)), Since::Edits);
-        plan::without(&map, &before, after, &since, &now.text).map(Arc::new)
+        plan::without(&map, before, after, &since, &now.text).map(Arc::new)
     }
 
     fn take_back(
@@ -160,12 +165,15 @@ impl History<'_> {
                 return Err(conflict(NotUndone::MadeAgain { version: snapshot.text.version() }));
             }
             (None, Some(_)) => return Err(conflict(NotUndone::Gone)),
-            (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
-                let was = self.before(file).and_then(|before| self.after(record, file, &before));
-                let was = was.or_else(|| self.content(after));
-                let diff = was.as_ref().map(|was| short_diff(&name, was, &snapshot.text));
+            (Some(snapshot), Some(_)) if !entry.is_after(&snapshot.text.version()) => {
+                let before = self.before(file);
+                let after = self.after(record, file, before.as_deref());
+                let diff = after.as_ref().map(|after| short_diff(&name, after, &snapshot.text));
                 let may_merge = self.root.policy.terms().on_change == OnChange::Merge;
-                merged = was.filter(|_| may_merge).and_then(|was| self.without(file, &was, snapshot));
+                merged = match (before, after) {
+                    (Some(before), Some(after)) if may_merge => self.without(file, &before, &after, snapshot),
+                    _ => None,
+                };
                 if merged.is_none() {
                     let version = snapshot.text.version();
                     return Err(conflict(NotUndone::Changed { version, diff, may_merge }));
@@ -184,7 +192,8 @@ impl History<'_> {
             return Err(conflict(NotUndone::OldNameTaken { name: path.name.clone() }));
         }
         let then = match entry.change {
-            Change::Create => None,
+            // What others put into a new file stays.
+            Change::Create => merged,
             // A renamed file keeps its content.
             Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
             Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
