@@ -13,8 +13,16 @@ const FIRST: usize = 3;
 
 /// Says what a replacement in many files has left out, if anything.
 pub(crate) fn left_out(left_out: &LeftOut) -> Option<String> {
-    let LeftOut { ignored_files, ignored_folders, binary, too_large, unreadable, .. } = *left_out;
-    let LeftOut { other_language, unsound, fuller_places, .. } = *left_out;
+    let LeftOut {
+        ignored_files,
+        ignored_folders,
+        binary,
+        too_large,
+        unreadable,
+        other_language,
+        unsound,
+        fuller_places,
+    } = *left_out;
     let counted = |count: usize, one: &str, several: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { several }))
     };

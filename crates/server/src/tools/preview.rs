@@ -106,12 +106,7 @@ fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, No
 
 fn apply(call: &Call<'_>, origin: &Origin, mut asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
     // The review page says behind the handle what it has shown.
-    let shown =
-        asked.preview.split_once(':').map(|(handle, shown)| (handle.to_owned(), shown.trim().to_owned()));
-    let shown = shown.map(|(handle, shown)| {
-        asked.preview = handle;
-        shown
-    });
+    let shown = asked.preview.find(':').map(|at| asked.preview.split_off(at)[1..].trim().to_owned());
     if call.door == Door::Client
         && let Some(decided) = decided_elsewhere(call, asked.preview.trim())
     {
