@@ -122,7 +122,7 @@ fn decide(
     }
     match ask()? {
         Some(true) => {
-            approvals.allow(waiting).context("your answer could not be written down")?;
+            approvals.allow(waiting, "").context("your answer could not be written down")?;
             output.show(&format!(
                 "Approved, for a day and for one time. Let {} send the same call again.\n",
                 visible_line(&waiting.client)
@@ -150,7 +150,7 @@ fn walk(approvals: &Approvals, waiting: &[&Waiting], output: Output) -> anyhow::
         loop {
             match output.ask_for_answer(&question)?.as_deref() {
                 Some("y" | "yes") => {
-                    approvals.allow(waiting).context("your answer could not be written down")?;
+                    approvals.allow(waiting, "").context("your answer could not be written down")?;
                     decided[0] += 1;
                 }
                 Some("n" | "no") => {
@@ -180,7 +180,7 @@ fn decide_on_all(approvals: &Approvals, waiting: &[&Waiting], output: Output) ->
     let mut approved = 0;
     if output.ask(&format!("May exactly these {count} edits be written?"))? {
         for waiting in waiting {
-            approvals.allow(waiting).context("your answer could not be written down")?;
+            approvals.allow(waiting, "").context("your answer could not be written down")?;
             approved += 1;
         }
     }

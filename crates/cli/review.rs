@@ -64,11 +64,15 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
         }
         None => None,
     };
+    let requests = StopRequests::listen(std::time::Duration::from_secs(10))?;
     let browser = if arguments.no_open { None } else { browser() };
     if arguments.terminal || (browser.is_none() && !arguments.no_open && stdout().is_terminal()) {
-        return review_terminal::run(client, first, output.colours).await.map_err(Stop::of);
+        // A signal must not leave the terminal as the review has it.
+        return tokio::select! {
+            ended = review_terminal::run(client, first, output.colours) => ended.map_err(Stop::of),
+            () = requests.first() => Ok(Exit::Done),
+        };
     }
-    let requests = StopRequests::listen(std::time::Duration::from_secs(10))?;
     let (page, address) = LoopbackPage::open(client).await.map_err(|error| Stop::of(error.into()))?;
     let subject = first.map(|first| format!("#{}={}", first.name(), first.id())).unwrap_or_default();
     let way = Way::make(&state, &format!("{address}{subject}")).map_err(|error| Stop::of(error.into()))?;

@@ -341,6 +341,54 @@ fn what_waits_is_denied_in_a_terminal_with_a_comment() {
 }
 
 #[test]
+fn a_comment_goes_along_with_a_yes() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = crate::launch(&folder).argument("--mode=ask").legacy();
+    client.replace("a.txt", "one", "two").refused("approval-needed");
+    let (status, shown) =
+        at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\ncNow the tests.\nyq", "");
+    assert!(status.success(), "{shown}");
+    let told = client.replace("a.txt", "one", "two").ok();
+    let said = "Whoever approved this edit says: Change 1 of a.txt (line 1): Now the tests.";
+    assert!(told.text.contains(said), "{}", told.text);
+}
+
+#[test]
+fn an_undo_that_needs_a_yes_asks_for_it_where_it_was_asked_for() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    serve(&folder).replace("a.txt", "one", "two").ok();
+    let review = &mut review(&folder, &["--terminal", "--mode=ask"]);
+    let (status, shown) = at_terminal_ahead(review, "\nTy\nyq", "");
+    assert!(status.success() && shown.contains("Approved, and made as edit"), "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\n");
+}
+
+#[test]
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let folder = Folder::new();
+    let (mut terminal, open) = emend_testkit::terminal::new();
+    let mut command = review(&folder, &["--terminal"]);
+    let mut process = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let nothing = std::process::Stdio::null;
+    command.stdin(nothing()).stdout(nothing()).stderr(nothing());
+    let mut shown = String::new();
+    let mut buffer = [0; 4096];
+    while !shown.contains("Nothing waits") {
+        let read = terminal.read(&mut buffer).unwrap();
+        shown.push_str(&String::from_utf8_lossy(&buffer[..read]));
+    }
+    assert!(shown.contains("\u{1b}[?1049h"));
+    let pid = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let mut shown = Vec::new();
+    while let Ok(read @ 1..) = terminal.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..read]);
+    }
+    assert!(process.wait().unwrap().success());
+    assert!(String::from_utf8_lossy(&shown).contains("\u{1b}[?1049l"));
+}
+
+#[test]
 fn what_was_shown_is_what_is_applied_or_nothing_is() {
     let folder = Folder::with([("a.txt", "one\ntwo\n")]);
     let mut client = crate::serve(&folder);

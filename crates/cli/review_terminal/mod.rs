@@ -32,6 +32,15 @@ struct Entry {
     title: String,
 }
 
+/// What became of a call that makes an edit.
+enum Made {
+    Edit(String),
+    /// It waits for approval.
+    Waits(Subject),
+    /// It was refused, for this reason.
+    Not(String),
+}
+
 /// What the person sees, and whom it asks.
 struct Review {
     client: InProcess,
@@ -150,22 +159,24 @@ impl Review {
                     if let Some(hunks) = hunks {
                         arguments["hunks"] = json!(hunks);
                     }
-                    let result = self.client.call("apply_preview", object(arguments.clone())).await?;
-                    if let Some(waits) = result["_meta"]["emend/approval"]["id"].as_str() {
-                        let said = page.said("");
-                        held = Some(("apply_preview", arguments));
-                        page = self.load(&Subject::Approval(waits.to_owned()), false).await?;
-                        page.take_words(said);
-                        "Nothing was changed yet.".clone_into(&mut status);
-                    } else if let Some(edit) = result["structuredContent"]["edit"].as_str() {
-                        let comment = page.said("");
-                        if !comment.is_empty() {
-                            let said = json!({"preview": id, "is_allowed": true, "comment": comment});
-                            self.call("decide", said).await?;
+                    match self.make("apply_preview", arguments.clone()).await? {
+                        Made::Waits(waiting) => {
+                            page = self.load_with(waiting, page.said("")).await?;
+                            held = Some(("apply_preview", arguments));
+                            "Nothing was changed yet.".clone_into(&mut status);
                         }
-                        return Ok((format!("Applied as edit {edit}."), None));
-                    } else {
-                        status = said(&result);
+                        Made::Edit(edit) => {
+                            self.comment_on_preview(id, &page.said("")).await?;
+                            return Ok((format!("Applied as edit {edit}."), None));
+                        }
+                        Made::Not(why) => {
+                            // Perhaps its files have changed, or somebody else has applied it.
+                            let now = self.load_with(subject.clone(), page.said("")).await?;
+                            if now.is_lost() || now.shown != page.shown {
+                                page = now;
+                            }
+                            status = why;
+                        }
                     }
                 }
                 (Subject::Preview(_), KeyCode::Char('D')) | (Subject::Approval(_), KeyCode::Char('n')) => {
@@ -179,17 +190,34 @@ impl Review {
                         let then = "Approved: the client makes it when it sends the same call again.";
                         return Ok((then.into(), None));
                     };
-                    let made = self.call(tool, arguments).await?;
-                    let edit = made["structuredContent"]["edit"].as_str().unwrap_or_default();
-                    return Ok((format!("Approved, and made as edit {edit}."), None));
+                    return Ok(match self.make(tool, arguments).await? {
+                        Made::Edit(edit) => {
+                            if let Subject::Preview(id) = &subject {
+                                self.comment_on_preview(id, &page.said("")).await?;
+                            }
+                            (format!("Approved, and made as edit {edit}."), None)
+                        }
+                        Made::Waits(waiting) => (String::new(), Some(waiting)),
+                        Made::Not(why) => (why, None),
+                    });
                 }
                 (Subject::Edit(id), KeyCode::Char('T')) => {
                     let sure = self.screen.ask("Take all of this edit back (y)? ").await?;
                     if !matches!(sure.as_deref(), Some("y" | "yes")) {
                         continue;
                     }
-                    self.call("undo_edit", json!({"edit": id})).await?;
-                    return Ok(("Taken back: the files are as they were before.".into(), None));
+                    let arguments = json!({"edit": id});
+                    match self.make("undo_edit", arguments.clone()).await? {
+                        Made::Waits(waiting) => {
+                            page = self.load(&waiting, false).await?;
+                            held = Some(("undo_edit", arguments));
+                            "Nothing was changed yet.".clone_into(&mut status);
+                        }
+                        Made::Edit(_) => {
+                            return Ok(("Taken back: the files are as they were before.".into(), None));
+                        }
+                        Made::Not(why) => status = why,
+                    }
                 }
                 (Subject::Edit(_), KeyCode::Char('s')) => match &page.session {
                     Some(session) => return Ok((String::new(), Some(Subject::Session(session.clone())))),
@@ -200,6 +228,24 @@ impl Review {
         }
     }
 
+    /// Makes an edit, unless it waits for approval or is refused.
+    async fn make(&self, tool: &str, arguments: Value) -> anyhow::Result<Made> {
+        let result = self.client.call(tool, object(arguments)).await?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let waits = text(&result["_meta"]["emend/approval"]["id"]).map(Subject::Approval).map(Made::Waits);
+        let edit = || text(&result["structuredContent"]["edit"]).map(Made::Edit);
+        Ok(waits.or_else(edit).unwrap_or_else(|| Made::Not(said(&result))))
+    }
+
+    /// Tells the client that asked for a preview what the person says of it.
+    async fn comment_on_preview(&self, id: &str, comment: &str) -> anyhow::Result<()> {
+        if !comment.is_empty() {
+            let said = json!({"preview": id, "is_allowed": true, "comment": comment});
+            self.call("decide", said).await?;
+        }
+        Ok(())
+    }
+
     async fn decide(&self, page: &Page, is_allowed: bool, words: &str) -> anyhow::Result<()> {
         let mut said = page.subject.argument();
         said.insert("is_allowed".into(), is_allowed.into());
@@ -208,6 +254,13 @@ impl Review {
             said.insert("comment".into(), comment.into());
         }
         self.call("decide", Value::Object(said)).await.map(drop)
+    }
+
+    /// Loads all of a subject, of which the person has said this already.
+    async fn load_with(&mut self, subject: Subject, said: String) -> anyhow::Result<Page> {
+        let mut page = self.load(&subject, false).await?;
+        page.take_words(said);
+        Ok(page)
     }
 
     /// Loads all of a subject, which is planned for the files as they are now if it is previewed again.

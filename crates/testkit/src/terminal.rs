@@ -14,7 +14,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 const PROMPTS: [&str; 2] = ["[y/N] ", "?]? "];
 
 /// Opens a new terminal: the user's side, and a function that opens the program's side.
-pub(crate) fn new() -> (File, impl Fn() -> File) {
+pub fn new() -> (File, impl Fn() -> File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();

@@ -177,7 +177,7 @@ export function deciding({ page, calls, show, use, allow, axe }) {
     await button(window, 'Approve').click();
     await window.getByText('Approved: the client makes it').waitFor();
     await window.getByRole('button', { name: new RegExp(no.name) }).click();
-    await window.getByRole('textbox', { name: 'What you want instead' }).fill('Write it twice.');
+    await window.getByRole('textbox', { name: 'A word for the model' }).fill('Write it twice.');
     await button(window, 'Decline').click();
     await window.getByText('Declined. Nothing was changed.').waitFor();
     assert.ok(!(await server.call('str_replace', yes.args)).isError);

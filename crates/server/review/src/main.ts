@@ -73,6 +73,7 @@ const view = new View({
       tell(said(result), true);
       return;
     }
+    if (page?.id !== preview) return;
     const before = view.staging;
     await show({ preview });
     for (const known of before.all()) view.staging.choose([known], before.of([known]));
@@ -96,7 +97,6 @@ async function show(subject: Subject): Promise<void> {
   if (own !== generation) return;
   if (first.state === 'applied' && first.edit !== undefined) return show({ edit: first.edit });
   page = first;
-  comments = [];
   if (first.subject === 'list') view.replace(listed(first.entries ?? [], open));
   else view.begin(first);
   refresh();
@@ -112,12 +112,14 @@ async function show(subject: Subject): Promise<void> {
 
 async function list(): Promise<void> {
   tell('');
+  comments = [];
   await show({});
 }
 
 /** Opens an entry of the list. */
 function open(entry: ReviewEntry): void {
   tell('');
+  comments = [];
   held = undefined;
   run(() => show({ [entry.subject]: entry.id } as Subject))();
 }
@@ -163,7 +165,8 @@ function refresh(): void {
   );
   const apply = byId('apply') as HTMLButtonElement;
   apply.hidden = !isPreview || isLost;
-  apply.disabled = isStale || taken === 0 || page?.state !== 'waiting' || (taken < all && !view.isAllKnown);
+  // Nobody says yes to what is not there yet to be seen.
+  apply.disabled = isStale || taken === 0 || page?.state !== 'waiting' || !view.isAllKnown;
   apply.replaceChildren(taken === all ? 'Apply all' : `Apply ${taken} of ${all}`);
   for (const id of ['accept-all', 'reject-all']) byId(id).hidden = !isPreview || isLost;
   const undo = byId('undo') as HTMLButtonElement;
@@ -194,13 +197,19 @@ const apply = once(async () => {
     refresh();
     return;
   }
-  const comment = comments.join('\n');
-  if (isOwn && comment !== '') await call('decide', { preview: id, is_allowed: true, comment });
+  await commentOn(id);
   await show({ edit });
   tell(`Applied as edit ${edit}${rejected.length > 0 ? `, without ${rejected.length} that you rejected` : ''}.`);
   const left = rejected.length > 0 ? ` They rejected hunks ${rejected.join(', ')}, which were not applied.` : '';
   inform(`The person reviewed preview ${id} and applied it as edit ${edit}.${left}`);
 });
+
+/** Tells the client that asked for a preview what the person says of it. */
+async function commentOn(preview: string): Promise<void> {
+  const comment = comments.join('\n');
+  comments = [];
+  if (isOwn && comment !== '') await call('decide', { preview, is_allowed: true, comment });
+}
 
 /** Shows an edit that waits for approval, if this answer says that one does. */
 async function waits(result: ToolResult, by: typeof held): Promise<boolean> {
@@ -210,9 +219,7 @@ async function waits(result: ToolResult, by: typeof held): Promise<boolean> {
   if (!result.isError || id === undefined) return false;
   secret = found;
   held = by;
-  const kept = comments;
   await show({ approval: id });
-  comments = kept;
   tell(mayDecide() ? 'Nothing was changed yet.' : said(result));
   return true;
 }
@@ -221,7 +228,7 @@ async function decide(is_allowed: boolean): Promise<void> {
   if (page === undefined) return;
   const about = page.subject === 'preview' ? { preview: page.id } : { approval: page.id };
   const words = byId('words') as HTMLInputElement;
-  const comment = [...comments, ...(is_allowed ? [] : [words.value.trim()])].filter((said) => said !== '').join('\n');
+  const comment = [...comments, words.value.trim()].filter((said) => said !== '').join('\n');
   words.value = '';
   const own = secret?.secret === undefined || page.subject === 'preview' ? {} : { secret: secret.secret };
   const result = await call('decide', { ...about, ...own, is_allowed, ...(comment === '' ? {} : { comment }) });
@@ -231,10 +238,13 @@ async function decide(is_allowed: boolean): Promise<void> {
     await show(about);
     return;
   }
-  const made = is_allowed && held ? await call(held.name, held.args) : undefined;
+  const by = held;
+  if (by === undefined) comments = [];
+  const made = is_allowed && by ? await call(by.name, by.args) : undefined;
   const edit = made?.structuredContent?.edit;
   held = undefined;
   if (typeof edit === 'string') {
+    if (typeof by?.args.preview === 'string') await commentOn(by.args.preview.replace(/:.*/, ''));
     await show({ edit });
     tell(`Approved, and made as edit ${edit}.`);
     inform(`The person approved this edit on the review page, and it is made as edit ${edit}. Do not send it again.`);
@@ -260,9 +270,10 @@ const deny = once(() => decide(false));
 const undo = once(async () => {
   if (page?.subject !== 'edit' || page.state !== 'made') return;
   const id = page.id;
-  const result = await call('undo_edit', { edit: id });
+  const args = { edit: id };
+  const result = await call('undo_edit', args);
   if (result.isError) {
-    tell(said(result), true);
+    if (!(await waits(result, { name: 'undo_edit', args }))) tell(said(result), true);
     return;
   }
   await show({ edit: id });

@@ -28,6 +28,7 @@ fn note(note: &Note) -> String {
         Note::StaysChanged { file, diff } => {
             format!("{file} changed since that edit, away from its lines, and stays so:\n{}", diff.trim_end())
         }
+        Note::Approved { comment } => format!("Whoever approved this edit says: {comment}"),
         Note::Formatted { file, by } => {
             format!("{file} was formatted by {by}: what counts is the text in the diff, not as you sent it")
         }
@@ -146,6 +147,10 @@ mod tests {
             (
                 Note::StaysChanged { file: file(), diff: "-a\n+b\n".into() },
                 "a.rs changed since that edit, away from its lines, and stays so:\n-a\n+b",
+            ),
+            (
+                Note::Approved { comment: "Now the tests.".into() },
+                "Whoever approved this edit says: Now the tests.",
             ),
             (
                 Note::Formatted { file: file(), by: "ruff and black".into() },

@@ -73,7 +73,7 @@ fn on_approval(call: &Call<'_>, asked: &Decide, id: &str, comment: &str) -> Resu
     let approvals = call.workspace.approvals().ok_or_else(|| invalid("approval", "nothing can wait here"))?;
     let said = match asked.is_allowed {
         true => approvals
-            .allow(&waiting)
+            .allow(&waiting, comment)
             .map(|()| "Approved, for a day and for one time. The same call makes it now.\n"),
         false => approvals.deny(&waiting, comment).map(|()| "Declined. Nothing was changed.\n"),
     };

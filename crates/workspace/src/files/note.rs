@@ -33,6 +33,11 @@ pub enum Note {
         /// What changed.
         diff: String,
     },
+    /// Who approved the edit says something to it.
+    Approved {
+        /// What they say.
+        comment: String,
+    },
     /// A file was formatted, and so is not as it was sent.
     Formatted {
         /// The file.

@@ -13,17 +13,17 @@ use crate::disk::fault::io_problem;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::policy::Mode;
 
-/// Checks that the policy or a person's approval permits this plan. The plan's files must be locked; an approval that
-/// waited for this plan is used up.
+/// Checks that the policy or a person's approval permits this plan, and returns what they say to it, which may be empty. The
+/// plan's files must be locked; an approval that waited for this plan is used up.
 pub(crate) fn permit(
     disk: &dyn Disk,
     checked: &CheckedPlan,
     approval: Option<&Approval>,
     approvals: impl FnOnce() -> Result<Approvals, String>,
-) -> Result<(), NotCommitted> {
+) -> Result<String, NotCommitted> {
     let problems = refuse_unless_allowable(checked)?;
     if problems.is_empty() {
-        return Ok(());
+        return Ok(String::new());
     }
     let held = held(disk, checked, problems)?;
     // Without storage for approvals, no person can have decided at a terminal.
@@ -39,12 +39,12 @@ pub(crate) fn permit(
         Some((PersonsDecision::No, comment)) => {
             Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into())
         }
-        Some((PersonsDecision::Yes, _)) => Ok(()),
+        Some((PersonsDecision::Yes, comment)) => Ok(comment),
         None if is_allowed => {
             if let Some(approvals) = approvals {
                 approvals.forget(&held.digest);
             }
-            Ok(())
+            Ok(String::new())
         }
         None => Err(NotCommitted::AwaitingApproval(Box::new(held))),
     }

@@ -177,10 +177,10 @@ impl Approvals {
         Ok(dir.and_then(|dir| self.read_waiting(&dir, &id.to_ascii_lowercase())))
     }
 
-    /// Permits exactly this edit, once. Only a person who has seen all of it may decide this. It fails, as a denial does, if
-    /// the edit was made or decided on since.
-    pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
-        self.say(waiting, PersonsDecision::Yes, "")
+    /// Permits exactly this edit, once, with a comment for the model, which may be empty. Only a person who has seen all of it
+    /// may decide this. It fails, as a denial does, if the edit was made or decided on since.
+    pub fn allow(&self, waiting: &Waiting, comment: &str) -> io::Result<()> {
+        self.say(waiting, PersonsDecision::Yes, comment)
     }
 
     /// Forbids exactly this edit, with a comment for the model, which may be empty.
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(approvals.take(&plan("1")).unwrap(), None, "nobody has said anything");
         // Stands for another process of the same user.
         let person = Approvals::of_user(folder.path()).unwrap().unwrap();
-        person.allow(&person.find(&id).unwrap().unwrap()).unwrap();
+        person.allow(&person.find(&id).unwrap().unwrap(), "").unwrap();
         assert_eq!(approvals.take(&plan("2")).unwrap(), None);
         assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
@@ -371,12 +371,12 @@ mod tests {
         let (folder, approvals) = user();
         let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         let shown = approvals.find(&id).unwrap().unwrap();
-        approvals.allow(&shown).unwrap();
+        approvals.allow(&shown, "").unwrap();
         // Somebody else's answer came first.
-        assert!(approvals.deny(&shown, "").is_err() && approvals.allow(&shown).is_err());
+        assert!(approvals.deny(&shown, "").is_err() && approvals.allow(&shown, "").is_err());
         assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
         // The edit was made: nothing waits any more that could be allowed a second time.
-        assert!(approvals.allow(&shown).is_err());
+        assert!(approvals.allow(&shown, "").is_err());
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         assert!(names_in(&folder).is_empty());
     }
@@ -394,7 +394,7 @@ mod tests {
                 Some((PersonsDecision::No, "Not like this.".into()))
             );
         }
-        approvals.allow(&waiting()).unwrap();
+        approvals.allow(&waiting(), "").unwrap();
         assert_eq!(waiting().word, Some(PersonsDecision::Yes));
         assert_eq!(approvals.take(&plan("1")).unwrap(), yes());
     }
@@ -420,7 +420,7 @@ mod tests {
         fs::copy(at(&id), word(&id)).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         // A decision on another plan.
-        approvals.allow(&approvals.find(&other).unwrap().unwrap()).unwrap();
+        approvals.allow(&approvals.find(&other).unwrap().unwrap(), "").unwrap();
         fs::copy(word(&other), word(&id)).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         // A waiting plan under a wrong id is not shown.
@@ -429,7 +429,7 @@ mod tests {
         // Another user's decision on the same plan.
         let (theirs, others) = user();
         let their_id = others.keep(&held(plan("1")), Vec::new()).unwrap();
-        others.allow(&others.find(&their_id).unwrap().unwrap()).unwrap();
+        others.allow(&others.find(&their_id).unwrap().unwrap(), "").unwrap();
         assert_ne!(their_id, id);
         fs::copy(theirs.path().join(FOLDER).join(format!("{their_id}{WORD}")), word(&id)).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
@@ -471,7 +471,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (folder, approvals) = user();
         let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
-        approvals.allow(&approvals.find(&id).unwrap().unwrap()).unwrap();
+        approvals.allow(&approvals.find(&id).unwrap().unwrap(), "").unwrap();
         for name in names_in(&folder) {
             let mode = fs::metadata(folder.path().join(FOLDER).join(&name)).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{name}");

@@ -6,6 +6,7 @@ use crate::edits::approval;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::vault_access::{LockedRoot, VaultAccess};
+use crate::files::note::Note;
 
 /// A plan that may be committed now.
 #[must_use = "a person's yes may have been used up for it"]
@@ -22,13 +23,18 @@ impl<'a> CurrentPlan<'a> {
         vaults: &VaultAccess,
         context: &EditContext<'_>,
     ) -> Result<PermittedPlan<'a>, Box<Refused>> {
-        let Self { plan, lock } = self;
+        let Self { mut plan, lock } = self;
         debug_assert!(lock.covers(&plan), "a plan is committed while its files are locked");
         if let Err(cancelled) = context.check_wanted() {
             return Err(Refused::new(plan, cancelled));
         }
         match approval::permit(vaults.disk(), &plan, context.approval, || vaults.approvals()) {
-            Ok(()) => Ok(PermittedPlan { plan, lock }),
+            Ok(comment) => {
+                if !comment.is_empty() {
+                    plan.report.notes.push(Note::Approved { comment });
+                }
+                Ok(PermittedPlan { plan, lock })
+            }
             Err(why) => Err(Refused::new(plan, why)),
         }
     }
