@@ -416,6 +416,45 @@ fn what_was_shown_is_what_is_applied_or_nothing_is() {
 }
 
 #[test]
+fn what_a_person_wrote_outlives_the_page_and_goes_with_its_file() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n"), ("b.txt", "four\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch(
+        "*** Update File: a.txt\n@@\n-two\n+TWO\n*** Update File: b.txt\n@@\n-four\n+FOUR",
+    );
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    let by_hand = |path: &str, hunk: usize, count: usize, text: &str| json!({"preview": handle, "path": path, "hunk": hunk, "old": 0, "count": count, "text": text});
+    let page = Page::entered(&folder);
+    page.ok("review", &json!({"preview": handle}));
+    assert_ne!(page.call("revise", &by_hand("a.txt", 1, 2, "one\nzwei\n"))["isError"], true);
+    assert_ne!(page.call("revise", &by_hand("b.txt", 2, 1, "vier\n"))["isError"], true);
+    drop(page);
+    let page = Page::entered(&folder);
+    let seen = page.ok("review", &json!({"preview": handle})).to_string();
+    assert!(seen.contains("zwei") && seen.contains("vier") && !seen.contains("TWO"), "{seen}");
+    folder.write("b.txt", "four\nfive\n");
+    let seen = page.ok("review", &json!({"preview": handle, "again": true}));
+    let notes = seen["notes"].to_string();
+    assert!(notes.contains("What you wrote for hunk 2 of b.txt is gone"), "{notes}");
+    page.ok("apply_preview", &json!({"preview": handle}));
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("one\nzwei\n".into(), "FOUR\nfive\n".into()));
+}
+
+#[test]
+fn a_whole_file_without_a_version_is_previewed_again_for_what_is_there() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    client.read("a.txt").ok();
+    let handle = client.preview("write_file", json!({"path": "a.txt", "content": "two\n"})).ok().handle();
+    folder.write("a.txt", "other\n");
+    let page = Page::entered(&folder);
+    let seen = page.ok("review", &json!({"preview": handle, "again": true})).to_string();
+    assert!(seen.contains("-other"), "{seen}");
+    page.ok("apply_preview", &json!({"preview": handle}));
+    assert_eq!(folder.text("a.txt"), "two\n");
+}
+
+#[test]
 fn a_preview_of_another_workspace_is_not_this_ones() {
     let (here, there) = (Folder::with([("a.txt", "one\n")]), Folder::new());
     let mut client = crate::serve(&there);

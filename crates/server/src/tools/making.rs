@@ -1,8 +1,10 @@
 //! How the edit that a call asks for is made or shown. What an apply model proposes for an uncertain sketch takes the place
 //! of the refusal.
 
+use std::collections::BTreeMap;
+
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::reviewable::Reviewable;
+use emend_workspace::reviewable::{KeptRevision, Reviewable};
 use emend_workspace::{NotCommitted, NotDone, Origin, Preview};
 
 use super::edit_request::EditRequest;
@@ -49,19 +51,27 @@ pub(super) fn preview(call: &Call<'_>, mut asked: EditRequest) -> Result<Outcome
     }
 }
 
-/// Plans the edit anew that another process has previewed, for the versions of the files that it found, or for the files as
-/// they are now.
-pub(super) fn replan(call: &Call<'_>, asked: &Reviewable, is_for_now: bool) -> Result<Preview, Vec<Problem>> {
+/// Plans the edit anew that another process has previewed, with what a person has written in it, for files of these versions.
+pub(super) fn replan(
+    call: &Call<'_>,
+    asked: &Reviewable,
+    versions: &BTreeMap<String, String>,
+    revisions: &[KeptRevision],
+) -> Result<Preview, Vec<Problem>> {
     let unreadable = || vec![Problem::new(Kind::UnknownPreview)];
     let arguments = serde_json::from_str(&asked.arguments).map_err(|_| unreadable())?;
     let tool = tools::find(&asked.tool).and_then(|tool| Some((tool, tool.as_edit?)));
     let (tool, as_edit) = tool.ok_or_else(unreadable)?;
     let mut request = as_edit(tool, call, arguments).map_err(NotDone::into_problems)?;
-    if !is_for_now {
-        request.versions.clone_from(&asked.versions);
-    }
-    let preview = call.workspace.preview(&request.request(), &call.context(&request.origin));
-    preview.map_err(NotCommitted::into_problems)
+    request.versions.clone_from(versions);
+    let context = call.context(&request.origin);
+    let preview = call.workspace.preview(&request.request(), &context);
+    let revised = preview.and_then(|preview| {
+        revisions
+            .iter()
+            .try_fold(preview, |preview, by| call.workspace.revise(&preview, &by.as_made(), &context))
+    });
+    revised.map_err(NotCommitted::into_problems)
 }
 
 /// Asks the apply model to read a sketch that was refused as uncertain. Any other refusal stands.

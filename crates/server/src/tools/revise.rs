@@ -7,6 +7,7 @@ use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, NotCommitted, Origin};
 
 use super::Call;
+use super::review::previewed;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::previews::PreviewState;
@@ -42,13 +43,15 @@ impl Tool for Revise {
 }
 
 fn revise(call: &Call<'_>, origin: &Origin, asked: &Revise) -> Result<(), NotCommitted> {
-    let Revise { preview, path, hunk, old, count, text } = asked;
-    let state = call.previews.find(call.caller.owner(), preview.trim())?;
+    let Revise { preview: handle, path, hunk, old, count, text } = asked;
+    let handle = handle.trim();
+    let state = call.previews.find(call.caller.owner(), handle)?;
     let mut state = state.lock();
     let PreviewState::Waiting(preview) = &mut *state else {
         return Err(Problem::new(Kind::UnknownPreview).into());
     };
     let by = Revision { file: path, hunk: *hunk, first: *old, count: *count, text };
     **preview = call.workspace.revise(preview, &by, &call.context(origin))?;
+    previewed::keep_revision(call, handle, preview, &by);
     Ok(())
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::Dir;
+use emend_edit::plan::Revision;
 use serde::{Deserialize, Serialize};
 
 use crate::edits::approval;
@@ -54,9 +55,40 @@ pub struct Reviewable {
     after: BTreeMap<String, Option<String>>,
     /// One line for each file with what would happen to it.
     pub files: Vec<String>,
+    /// What a person has written in place of hunks since, one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<KeptRevision>,
     /// What a person has done with it.
     #[serde(skip)]
     pub word: Option<PreviewWord>,
+}
+
+/// What a person has written in place of what a hunk would, see [`Revision`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptRevision {
+    /// The file.
+    pub file: String,
+    /// The number of the hunk.
+    pub hunk: usize,
+    first: usize,
+    count: usize,
+    text: String,
+}
+
+impl KeptRevision {
+    /// The revision as it is made.
+    #[must_use]
+    pub fn as_made(&self) -> Revision<'_> {
+        let Self { file, hunk, first, count, text } = self;
+        Revision { file, hunk: *hunk, first: *first, count: *count, text }
+    }
+}
+
+impl From<&Revision<'_>> for KeptRevision {
+    fn from(by: &Revision<'_>) -> Self {
+        let &Revision { file, hunk, first, count, text } = by;
+        Self { file: file.into(), hunk, first, count, text: text.into() }
+    }
 }
 
 /// What a person has done with a preview.
@@ -95,8 +127,16 @@ impl Reviewable {
             versions: there.collect(),
             after: after(preview.report()),
             files: approval::lines(preview.report()),
+            revisions: Vec::new(),
             word: None,
         }
+    }
+
+    /// Returns the same call, for a preview that was planned anew or in which a person has written, with all that they wrote.
+    #[must_use]
+    pub fn with(self, preview: &Preview, revisions: Vec<KeptRevision>) -> Self {
+        let now = Self::of(preview, &self.handle, &self.tool, self.arguments);
+        Self { client: self.client, time: self.time, revisions, ..now }
     }
 
     /// Returns whether another preview makes the same of the same files.
@@ -125,7 +165,8 @@ impl Reviewables {
 
     /// Keeps a call, unless it is too large.
     pub fn keep(&self, call: &Reviewable) -> io::Result<()> {
-        if call.arguments.len() > LARGEST || !is_name(&call.handle) {
+        let written: usize = call.revisions.iter().map(|revision| revision.text.len()).sum();
+        if call.arguments.len() + written > LARGEST || !is_name(&call.handle) {
             return Ok(());
         }
         let dir = self.folder.made()?;
@@ -248,6 +289,7 @@ mod tests {
             versions: BTreeMap::new(),
             after: BTreeMap::new(),
             files: Vec::new(),
+            revisions: Vec::new(),
             word: None,
         }
     }

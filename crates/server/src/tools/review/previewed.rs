@@ -1,13 +1,12 @@
 //! A preview on the review page: one of this process, or one that another process has made and that is planned anew here.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use emend_edit::diff::{self, DiffPart};
-use emend_edit::plan::FilePlan;
+use emend_edit::plan::{FilePlan, Revision};
 use emend_edit::text::split_lines;
-use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::reviewable::{PreviewWord, Reviewable};
+use emend_workspace::reviewable::{KeptRevision, PreviewWord, Reviewable};
 use emend_workspace::{ChangeKind, Fingerprint, Preview};
 
 use super::waiting::is_here;
@@ -28,13 +27,9 @@ const COLUMNS: usize = 4_000;
 pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<ReviewPage, Problem> {
     let empty = ReviewPage { subject: "preview", id: handle.to_owned(), ..ReviewPage::default() };
     let is_again = asked.again == Some(true) && call.door == Door::Person;
-    let known = match is_again {
-        true => found_again(call, handle),
-        false => call.previews.find(call.caller.owner(), handle),
-    };
-    let found = match known {
+    let gone = if is_again { plan_again(call, handle)? } else { Vec::new() };
+    let found = match call.previews.find(call.caller.owner(), handle) {
         Ok(found) => found,
-        Err(problem) if is_again => return Err(problem),
         Err(unknown) if call.door == Door::Client => return Err(unknown),
         // Another process has made it.
         Err(unknown) => match left_elsewhere(call, handle, unknown)? {
@@ -93,7 +88,7 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
         page.files = Some(report.files.iter().enumerate().map(file).collect());
         let units = preview.plan().units().into_iter().filter(|unit| unit.len() > 1);
         page.together = Some(units.collect());
-        page.notes = Some(messages::notes(report));
+        page.notes = Some(gone.into_iter().chain(messages::notes(report)).collect());
         page.fired = Some(report.fired.clone());
     }
     Ok(page)
@@ -122,8 +117,22 @@ pub(in crate::tools) fn of_here(call: &Call<'_>, handle: &str) -> Option<Reviewa
     is_here(call, &found.root.display().to_string()).then_some(found)
 }
 
-/// Plans a preview anew for the files as they are now.
-fn found_again(call: &Call<'_>, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
+/// Keeps what a person has written in a preview for whoever plans it anew.
+pub(in crate::tools) fn keep_revision(call: &Call<'_>, handle: &str, preview: &Preview, by: &Revision<'_>) {
+    let Some(asked) = of_here(call, handle) else { return };
+    let revisions = asked.revisions.iter().cloned().chain([by.into()]).collect();
+    keep(call, &asked.with(preview, revisions));
+}
+
+fn keep(call: &Call<'_>, asked: &Reviewable) {
+    if let Some(Err(error)) = call.workspace.reviewables().map(|all| all.keep(asked)) {
+        tracing::warn!("what was written in a preview is known to this process alone: {error}");
+    }
+}
+
+/// Plans a preview anew for the files as they are now. What a person has written in files that have changed since goes, which
+/// the notes say.
+fn plan_again(call: &Call<'_>, handle: &str) -> Result<Vec<String>, Problem> {
     let asked = of_here(call, handle).ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
     if let Some(word) = &asked.word {
         let message = match &word.edit {
@@ -132,9 +141,20 @@ fn found_again(call: &Call<'_>, handle: &str) -> Result<Arc<Mutex<PreviewState>>
         };
         return Err(Problem::new(Kind::InvalidArgument { name: "preview".into(), message }));
     }
-    let preview = replan(call, &asked, true).map_err(|mut problems| problems.remove(0))?;
+    let now = |name: &String| match call.workspace.files().fingerprint(name) {
+        Fingerprint::Text(version) => Some((name.clone(), version.hex())),
+        _ => None,
+    };
+    let versions: BTreeMap<String, String> = asked.versions.keys().filter_map(now).collect();
+    let stands = |by: &KeptRevision| versions.get(&by.file) == asked.versions.get(&by.file);
+    let (stand, gone): (Vec<_>, Vec<_>) = asked.revisions.iter().cloned().partition(stands);
+    let preview = replan(call, &asked, &versions, &stand).map_err(|mut problems| problems.remove(0))?;
+    keep(call, &asked.with(&preview, stand));
     call.previews.keep(handle, call.caller.owner(), preview);
-    call.previews.find(call.caller.owner(), handle)
+    let said = |by: &KeptRevision| {
+        format!("What you wrote for hunk {} of {} is gone, since the file has changed.", by.hunk, by.file)
+    };
+    Ok(gone.iter().map(said).collect())
 }
 
 /// What has become of a preview that another process has made.
@@ -166,7 +186,7 @@ fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Lef
     if !stale.is_empty() {
         return Ok(Left::Lost(stale, Vec::new()));
     }
-    Ok(match replan(call, &asked, false) {
+    Ok(match replan(call, &asked, &asked.versions, &asked.revisions) {
         Ok(preview) if asked.is_same_as(&preview) => {
             call.previews.keep(handle, call.caller.owner(), preview);
             Left::Planned
