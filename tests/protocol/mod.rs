@@ -23,13 +23,14 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 17] = [
+const TOOLS: [&str; 18] = [
     "read_file",
     "list_files",
     "search_text",
     "str_replace",
     "replace_in_files",
     "replace_lines",
+    "set_value",
     "apply_patch",
     "apply_sketch",
     "write_file",

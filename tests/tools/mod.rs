@@ -23,6 +23,7 @@ mod repeated;
 mod replace_in_files;
 mod replace_lines;
 mod search_text;
+mod set_value;
 mod sketch;
 mod stale;
 pub(crate) mod str_replace;

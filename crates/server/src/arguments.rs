@@ -23,9 +23,10 @@ const ALIASES: &[(&str, &str)] = &[
     ("instructions", "instruction"),
 ];
 
-/// The arguments for which an empty value means something: the old and the new text of a replacement, the line before the
-/// first, and the list of hunks, where an empty one must be refused rather than taken for all hunks.
-const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "new_text", "start_line", "end_line", "hunks"];
+/// The arguments for which an empty value means something: the old and the new text of a replacement, a new value, the line
+/// before the first, and the list of hunks, where an empty one must be refused rather than taken for all hunks.
+const MEANT_EMPTY: &[&str] =
+    &["old_string", "new_string", "new_text", "value", "document", "start_line", "end_line", "hunks"];
 
 /// What becomes of an optional argument that is empty.
 #[derive(Clone, Copy, PartialEq, Eq)]

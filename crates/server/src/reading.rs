@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use emend_data::{Format, Key};
 use emend_edit::Text;
 use emend_edit::text::LineEndings;
 use emend_syntax::Outline;
@@ -137,7 +138,15 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             Ok(numbered(name, text, None, first..last, room))
         }
         Part::Symbol(symbol, limit) => {
-            let found = symbols::find(name, text, symbol).map_err(|kind| Problem::new(kind).at(name))?;
+            let found = match symbols::find(name, text, symbol) {
+                Ok(found) => found,
+                // What is no definition may be the key of a value.
+                Err(kind) => {
+                    return value(name, text, symbol, limit, room)
+                        .unwrap_or_else(|| Err(Problem::new(kind)))
+                        .map_err(|problem| problem.at(name));
+                }
+            };
             let DefinitionLines { title, first, last } = found.definition;
             let title = messages::symbols::title(&title);
             if limit.is_none()
@@ -155,6 +164,34 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             Ok(reading)
         }
     }
+}
+
+/// Shows the value of a key in a data file. `None` if that can have none, or if its outline knows its keys.
+fn value(
+    name: &str,
+    text: &Text,
+    key: &str,
+    limit: Option<usize>,
+    room: usize,
+) -> Option<Result<Reading, Problem>> {
+    let format = Format::of(name)?;
+    let content = text.known_characters().ok()?;
+    let range = match emend_data::find(format, content, &Key::Dotted(key.to_owned()), None) {
+        Ok(range) => range,
+        Err(_) if symbols::outline(name, text).is_ok() => return None,
+        Err(fault) => {
+            let (_, message) = messages::data::fault(&fault, format);
+            return Some(Err(Problem::new(Kind::InvalidArgument { name: "symbol".into(), message })));
+        }
+    };
+    let line = |at: usize| content[..at].bytes().filter(|byte| *byte == b'\n').count();
+    let (first, last) = (line(range.start), line(range.end) + 1);
+    let end = limit.map_or(last, |limit| last.min(first.saturating_add(limit.max(1))));
+    let mut reading = numbered(name, text, Some(key), first..text.lines().len().min(end), room);
+    if end < last {
+        let _ = writeln!(reading.after, "The value goes on to line {last}.");
+    }
+    Some(Ok(reading))
 }
 
 /// Shows the head of a file that is too long, and its outline, if it has one.

@@ -16,7 +16,7 @@ use super::{Call, find};
 use crate::schema;
 use crate::wire::{
     ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, ReplaceInFiles, ReplaceLines,
-    StrReplace, WriteFile,
+    SetValue, StrReplace, WriteFile,
 };
 
 impl EditFiles {
@@ -57,15 +57,20 @@ the result of those before it; line numbers stay those of the version that is na
 
     fn check(arguments: &JsonObject) -> Result<(), Problem> {
         let edits = arguments.get("edits").and_then(Value::as_array).into_iter().flatten();
-        let searches = |edit: &Value| edit.get("tool").is_some_and(|tool| tool == ReplaceInFiles::ABOUT.name);
-        match edits.into_iter().position(searches) {
-            Some(at) => {
-                let message = "replace_in_files is a call of its own, before or after this one: it changes what a search \
-                               finds in the files as they are, and would not see what the edits before it do";
-                Err(Problem { edit: Some(at + 1), ..invalid("tool", message) })
+        let searches = |edit: &Value| {
+            let alone = [ReplaceInFiles::ABOUT.name, SetValue::ABOUT.name];
+            alone.into_iter().find(|name| edit.get("tool").is_some_and(|tool| tool == name))
+        };
+        for (at, edit) in edits.into_iter().enumerate() {
+            if let Some(name) = searches(edit) {
+                let message = format!(
+                    "{name} is a call of its own, before or after this one: it changes what it finds in the files as they \
+                     are, and would not see what the edits before it do"
+                );
+                return Err(Problem { edit: Some(at + 1), ..invalid("tool", &message) });
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 }
 

@@ -17,6 +17,7 @@ mod replace_in_files;
 mod review;
 mod revise;
 mod search;
+mod set_value;
 mod spec;
 mod wrapper;
 

@@ -254,6 +254,47 @@ pub struct ApplySketch {
     pub(crate) version: Option<String>,
 }
 
+/// Arguments of `set_value`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetValue {
+    /// The file.
+    #[schemars(description = "")]
+    pub path: String,
+    /// The only change, if there is no list of them.
+    #[serde(flatten)]
+    pub one: OneValue,
+    /// The version, if it must be this.
+    #[schemars(description = "")]
+    pub version: Option<String>,
+    /// Several of these, one after the other.
+    pub edits: Option<Vec<JsonObject>>,
+}
+
+/// A change of one value.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneValue {
+    /// ["scripts", "test"]; in lists ["steps", "0"] or ["steps", "name=Test"].
+    pub key: Option<Vec<String>>,
+    /// The new value, if it is a text.
+    pub value: Option<String>,
+    /// Or as JSON: 5, true, null, ["a"].
+    pub json: Option<String>,
+    /// Refuse unless this stands there.
+    pub expected: Option<String>,
+    /// The key is new; in a list, before that index (-1: last).
+    pub insert: Option<bool>,
+    /// The key below the new one.
+    #[schemars(description = "")]
+    pub before: Option<String>,
+    /// Remove it.
+    #[schemars(description = "")]
+    pub delete: Option<bool>,
+    /// Of several in YAML, from 0.
+    pub document: Option<usize>,
+}
+
 /// Arguments of `replace_lines`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

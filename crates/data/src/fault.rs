@@ -1,0 +1,88 @@
+//! Why a text cannot be read, and why a value cannot be found or changed.
+
+use crate::node::Bar;
+
+/// Where and why a text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// Why.
+    pub why: String,
+}
+
+impl Unread {
+    pub(crate) fn at(text: &str, at: usize, why: &str) -> Self {
+        let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
+        Self { line: 1 + before.iter().filter(|byte| **byte == b'\n').count(), why: why.to_owned() }
+    }
+}
+
+/// Why a value cannot be found or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The text is not of the format.
+    Unread(Unread),
+    /// The key is empty.
+    NoKey,
+    /// The key cannot be read: its quotes or brackets do not end.
+    BadKey(String),
+    /// There are several documents.
+    Documents(usize),
+    /// A map has no such key, but these.
+    Missing {
+        /// The key.
+        key: String,
+        /// Those that are there.
+        known: Vec<String>,
+    },
+    /// A list has no such element.
+    NoElement {
+        /// The step.
+        key: String,
+        /// How many elements it has.
+        len: usize,
+    },
+    /// What the key leads through is neither a map nor a list.
+    NoMap {
+        /// The step.
+        key: String,
+    },
+    /// The key comes several times in its map.
+    Duplicate {
+        /// The key.
+        key: String,
+        /// How many times.
+        count: usize,
+    },
+    /// Several elements fit, at these positions.
+    Several(Vec<usize>),
+    /// The written key has several readings.
+    Ambiguous(String),
+    /// The key is there already.
+    Exists,
+    /// The key is not in the map, into which another is merged.
+    Merged,
+    /// It cannot be changed by its key.
+    Barred(Bar),
+    /// What is there is this, and not what was expected.
+    Other(String),
+    /// A text would take the place of something that is none.
+    OtherKind,
+    /// The format cannot hold this value.
+    NoSuchValue,
+    /// It is a table with lines of its own, spread over the file.
+    Table,
+    /// It would be left without any entry.
+    OnlyOne,
+    /// The value is this already.
+    Same,
+    /// The text would not mean what was asked for.
+    Breaks,
+}
+
+impl From<Unread> for Fault {
+    fn from(unread: Unread) -> Self {
+        Self::Unread(unread)
+    }
+}

@@ -1,0 +1,123 @@
+//! JSON, also with comments and commas at the end.
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use crate::fault::Unread;
+use crate::flow::{Comments, Flow};
+use crate::layout::{self, Indent, Text, line_indent};
+use crate::node::{Data, Entry, Kind, Layout, Node, Style};
+use crate::pieces::Splice;
+
+/// What real files have beyond JSON.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+pub(crate) fn read(text: &str) -> Result<Node, Unread> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS)
+        .map_err(|error| Unread::at(text, error.range().start, &error.kind().to_string()))?;
+    let top = parsed.value.ok_or_else(|| Unread::at(text, 0, "it is empty"))?;
+    Ok(node(&top))
+}
+
+fn node(value: &ast::Value<'_>) -> Node {
+    let range = value.range();
+    let range = range.start..range.end;
+    let kind = match value {
+        ast::Value::StringLit(text) => Kind::Scalar(Data::Text(text.value.to_string()), Style::Double),
+        ast::Value::NumberLit(number) => Kind::Scalar(Data::Number(number.value.to_owned()), Style::Plain),
+        ast::Value::BooleanLit(is) => Kind::Scalar(Data::Bool(is.value), Style::Plain),
+        ast::Value::NullKeyword(_) => Kind::Scalar(Data::Null, Style::Plain),
+        ast::Value::Array(array) => Kind::List(array.elements.iter().map(node).collect(), Layout::Flow),
+        ast::Value::Object(object) => {
+            let entry = |property: &ast::ObjectProp<'_>| {
+                let key = property.name.range();
+                Entry {
+                    key: property.name.as_str().to_owned(),
+                    key_range: key.start..key.end,
+                    value: node(&property.value),
+                }
+            };
+            Kind::Map(object.properties.iter().map(entry).collect(), Layout::Flow)
+        }
+    };
+    Node { range, kind, bar: None }
+}
+
+/// Returns what one level is indented by: what the first entry that begins a line is deeper than its parent.
+fn unit(text: &str) -> &str {
+    let mut last = "";
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        if indent.len() > last.len() && indent.starts_with(last) {
+            return &indent[last.len()..];
+        }
+        last = indent;
+    }
+    "  "
+}
+
+pub(crate) fn set(text: Text<'_>, old: &Node, value: &Data) -> Vec<Splice> {
+    // A list in one line stays in one.
+    let is_in_line = old.len() > 0 && !text.text[old.range.clone()].contains('\n');
+    let new = written(text, old.range.start, value, !is_in_line && text.text.contains('\n'));
+    vec![Splice { range: old.range.clone(), new }]
+}
+
+pub(crate) fn insert(
+    text: Text<'_>,
+    parent: &Node,
+    before: usize,
+    key: Option<&str>,
+    value: &Data,
+) -> Vec<Splice> {
+    let flow = flow(text, parent);
+    let in_lines = match flow.entries.first() {
+        Some(first) => flow.begins_line(first),
+        None => text.text.contains('\n'),
+    };
+    let name = key.map(|key| format!("{}: ", layout::string(key))).unwrap_or_default();
+    match flow.entries.first() {
+        Some(first) => {
+            let entry = format!("{name}{}", written(text, first.start, value, in_lines));
+            flow.insert(before, &entry, "")
+        }
+        None => {
+            let line = line_indent(text.text, parent.range.start);
+            let unit = unit(text.text);
+            let deeper = format!("{line}{unit}");
+            let indent = Indent { line: &deeper, unit, eol: text.eol };
+            let entry = format!("{name}{}", layout::json(value, in_lines.then_some(indent)));
+            let empty = match in_lines {
+                true => format!("{}{deeper}{entry}{}{line}", text.eol, text.eol),
+                false => entry.clone(),
+            };
+            flow.insert(before, &format!("{deeper}{entry}"), &empty)
+        }
+    }
+}
+
+pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Vec<Splice> {
+    flow(text, parent).delete(at)
+}
+
+fn flow<'a>(text: Text<'a>, parent: &Node) -> Flow<'a> {
+    let (range, entries) = (parent.range.clone(), parent.ranges());
+    Flow { text: text.text, range, entries, comments: Comments::Slashes, eol: text.eol }
+}
+
+fn written(text: Text<'_>, at: usize, value: &Data, in_lines: bool) -> String {
+    let indent = Indent { line: line_indent(text.text, at), unit: unit(text.text), eol: text.eol };
+    layout::json(value, in_lines.then_some(indent))
+}

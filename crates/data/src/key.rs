@@ -1,0 +1,333 @@
+//! Keys: the way from the top of a file to a value.
+
+use crate::fault::Fault;
+use crate::node::{Data, Entry, Kind, Node};
+
+/// The way to a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Key {
+    /// Step by step.
+    Steps(Vec<Step>),
+    /// As people write it, with dots between keys, `[0]` for an element of a list, and quotes around a key that has dots. Keys
+    /// with dots need no quotes if only one reading is there.
+    Dotted(String),
+}
+
+/// A step on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A key of a map.
+    Name(String),
+    /// An element of a list, counted from 0; counted from its end if negative.
+    Index(i64),
+    /// The element of a list in which this field has this value.
+    Where(String, String),
+    /// A key of a map, or of a list an index, or `field=value`.
+    Word(String),
+}
+
+/// Where a way has led: to the entry of a map or list, or to the place where one would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The positions on the way from the top, this entry's own the last.
+    pub(crate) way: Vec<usize>,
+    /// The key of an entry that is not there yet.
+    pub(crate) new: Option<String>,
+    /// Whether there is no such entry yet.
+    pub(crate) is_new: bool,
+}
+
+impl Step {
+    /// What a word says in this place.
+    fn of(&self, node: &Node) -> Self {
+        let Self::Word(word) = self else { return self.clone() };
+        if !matches!(node.kind, Kind::List(..)) {
+            return Self::Name(word.clone());
+        }
+        let index =
+            word.strip_prefix('[').and_then(|inside| inside.strip_suffix(']')).unwrap_or(word).parse();
+        match (index, word.split_once('=')) {
+            (Ok(index), _) => Self::Index(index),
+            (_, Some((name, value))) => Self::Where(name.to_owned(), value.to_owned()),
+            _ => Self::Name(word.clone()),
+        }
+    }
+}
+
+impl Key {
+    /// Finds what the key names, or with `is_new` where it would be.
+    pub(crate) fn find(&self, top: &Node, is_new: bool) -> Result<Found, Fault> {
+        match self {
+            Self::Steps(steps) => by_steps(top, steps, is_new),
+            Self::Dotted(written) => dotted(top, written, is_new),
+        }
+    }
+}
+
+fn by_steps(top: &Node, steps: &[Step], is_new: bool) -> Result<Found, Fault> {
+    let Some((last, before)) = steps.split_last() else { return Err(Fault::NoKey) };
+    let mut node = top;
+    let mut way = Vec::new();
+    for step in before {
+        let at = entry(node, step)?.ok_or_else(|| missing(node, step))?;
+        check(node, at)?;
+        way.push(at);
+        node = node.child(at);
+    }
+    if is_new {
+        return place_of_new(node, last, way);
+    }
+    let at = entry(node, last)?.ok_or_else(|| missing(node, last))?;
+    check_key(node, at)?;
+    way.push(at);
+    Ok(Found { way, new: None, is_new: false })
+}
+
+/// Checks that what is in this entry may be changed.
+fn check(node: &Node, at: usize) -> Result<(), Fault> {
+    check_key(node, at)?;
+    node.child(at).bar.map_or(Ok(()), |bar| Err(Fault::Barred(bar)))
+}
+
+/// Checks that the entry is the only one of its key.
+fn check_key(node: &Node, at: usize) -> Result<(), Fault> {
+    let Kind::Map(entries, _) = &node.kind else { return Ok(()) };
+    match entries.iter().filter(|entry| entry.key == entries[at].key).count() {
+        1 => Ok(()),
+        count => Err(Fault::Duplicate { key: entries[at].key.clone(), count }),
+    }
+}
+
+/// Returns the position of the entry that a step names, if it is there.
+fn entry(node: &Node, step: &Step) -> Result<Option<usize>, Fault> {
+    let step = &step.of(node);
+    Ok(match (&node.kind, step) {
+        (Kind::Map(entries, _), Step::Name(name)) => entries.iter().position(|entry| entry.key == *name),
+        // Keys that are numbers.
+        (Kind::Map(entries, _), Step::Index(index)) => {
+            let name = index.to_string();
+            entries.iter().position(|entry| entry.key == name)
+        }
+        (Kind::List(items, _), Step::Index(index)) => position(items.len(), *index),
+        (Kind::List(items, _), Step::Where(name, value)) => {
+            let fits = |item: &Node| field(item, name).is_some_and(|field| field.data().is_written(value));
+            let found: Vec<usize> = (0..items.len()).filter(|at| fits(&items[*at])).collect();
+            match found[..] {
+                [] => None,
+                [at] => Some(at),
+                _ => return Err(Fault::Several(found)),
+            }
+        }
+        _ => None,
+    })
+}
+
+fn field<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    let Kind::Map(entries, _) = &node.kind else { return None };
+    entries.iter().find(|entry| entry.key == name).map(|entry| &entry.value)
+}
+
+fn position(len: usize, index: i64) -> Option<usize> {
+    let at = if index < 0 { i64::try_from(len).ok()? + index } else { index };
+    usize::try_from(at).ok().filter(|at| *at < len)
+}
+
+fn place_of_new(node: &Node, step: &Step, mut way: Vec<usize>) -> Result<Found, Fault> {
+    let step = &step.of(node);
+    if let Some(at) = entry(node, step)?.filter(|_| matches!(node.kind, Kind::Map(..))) {
+        way.push(at);
+        return Err(Fault::Exists);
+    }
+    let new = match (&node.kind, step) {
+        (Kind::Map(entries, _), Step::Name(name)) => {
+            if is_merged(entries) {
+                return Err(Fault::Merged);
+            }
+            way.push(entries.len());
+            Some(name.clone())
+        }
+        (Kind::List(items, _), Step::Index(index)) => {
+            let at = if *index < 0 { Some(items.len()) } else { usize::try_from(*index).ok() };
+            let at = at.filter(|at| *at <= items.len()).ok_or_else(|| missing(node, step))?;
+            way.push(at);
+            None
+        }
+        _ => return Err(missing(node, step)),
+    };
+    Ok(Found { way, new, is_new: true })
+}
+
+fn is_merged(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| entry.key == "<<")
+}
+
+/// Says that a step leads nowhere, with what is there.
+fn missing(node: &Node, step: &Step) -> Fault {
+    let key = match step {
+        Step::Name(name) => name.clone(),
+        Step::Index(index) => format!("[{index}]"),
+        Step::Where(name, value) => format!("{name}={value}"),
+        Step::Word(word) => word.clone(),
+    };
+    match &node.kind {
+        Kind::Map(entries, _) if is_merged(entries) => Fault::Merged,
+        Kind::Map(entries, _) => {
+            Fault::Missing { key, known: entries.iter().map(|entry| entry.key.clone()).collect() }
+        }
+        Kind::List(items, _) => Fault::NoElement { key, len: items.len() },
+        Kind::Scalar(..) => Fault::NoMap { key },
+    }
+}
+
+/// A part of a written key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Text between dots; it may be a part of a key that has dots.
+    Bare(String),
+    /// In quotes.
+    Quoted(String),
+    Index(i64),
+}
+
+/// Finds what a written key names. Every reading is tried: `a.b` is the key `b` in `a`, or the key `a.b`.
+fn dotted(top: &Node, written: &str, is_new: bool) -> Result<Found, Fault> {
+    let parts = parts(written).ok_or_else(|| Fault::BadKey(written.to_owned()))?;
+    if parts.is_empty() {
+        return Err(Fault::NoKey);
+    }
+    let mut readings = Vec::new();
+    collect(top, &parts, is_new, &mut Vec::new(), &mut readings);
+    match &readings[..] {
+        [steps] => by_steps(top, steps, is_new),
+        // The refusal of the plainest reading.
+        [] => by_steps(top, &plainest(&parts), is_new),
+        _ if readings.iter().all(|steps| *steps == readings[0]) => by_steps(top, &readings[0], is_new),
+        _ => Err(Fault::Ambiguous(written.to_owned())),
+    }
+}
+
+fn plainest(parts: &[Part]) -> Vec<Step> {
+    let step = |part: &Part| match part {
+        Part::Bare(name) | Part::Quoted(name) => Step::Name(name.clone()),
+        Part::Index(index) => Step::Index(*index),
+    };
+    parts.iter().map(step).collect()
+}
+
+/// Collects the readings that lead somewhere. Of a new key, all but the last step must be there.
+fn collect(node: &Node, parts: &[Part], is_new: bool, steps: &mut Vec<Step>, readings: &mut Vec<Vec<Step>>) {
+    if readings.len() > 8 {
+        return;
+    }
+    let mut go = |step: Step, rest: &[Part], may_be_new: bool| {
+        let at = entry(node, &step).ok().flatten();
+        let is_last = rest.is_empty();
+        steps.push(step);
+        match at {
+            Some(_) if is_last => readings.push(steps.clone()),
+            Some(at) => collect(node.child(at), rest, is_new, steps, readings),
+            None if is_last && may_be_new && node.layout().is_some() => readings.push(steps.clone()),
+            None => {}
+        }
+        steps.pop();
+    };
+    match &parts[0] {
+        Part::Quoted(name) => go(Step::Name(name.clone()), &parts[1..], is_new),
+        Part::Index(index) => go(Step::Index(*index), &parts[1..], is_new),
+        Part::Bare(first) => {
+            let mut name = first.clone();
+            for end in 1..=parts.len() {
+                if let Ok(index) = name.parse()
+                    && matches!(node.kind, Kind::List(..))
+                {
+                    go(Step::Index(index), &parts[end..], is_new);
+                } else {
+                    // A new key with dots needs quotes.
+                    go(Step::Name(name.clone()), &parts[end..], is_new && end == 1);
+                }
+                match parts.get(end) {
+                    Some(Part::Bare(more)) => name = format!("{name}.{more}"),
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+/// Splits a written key; `None` if its quotes or brackets do not end.
+fn parts(written: &str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut rest = written.trim().trim_start_matches('$');
+    rest = rest.strip_prefix('.').unwrap_or(rest);
+    while !rest.is_empty() {
+        let after;
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let end = end_of_string(quoted)?;
+            parts.push(Part::Quoted(serde_json::from_str(&rest[..end + 2]).ok()?));
+            after = &quoted[end + 1..];
+        } else if let Some(quoted) = rest.strip_prefix('\'') {
+            let end = quoted.find('\'')?;
+            parts.push(Part::Quoted(quoted[..end].to_owned()));
+            after = &quoted[end + 1..];
+        } else if let Some(bracket) = rest.strip_prefix('[') {
+            let end = match bracket.strip_prefix('"') {
+                Some(quoted) => end_of_string(quoted)? + 2,
+                None => bracket.find(']')?,
+            };
+            let inside = bracket[..end].trim();
+            parts.push(match inside.parse() {
+                Ok(index) => Part::Index(index),
+                Err(_) => Part::Quoted(match inside.strip_prefix('\'') {
+                    Some(quoted) => quoted.strip_suffix('\'')?.to_owned(),
+                    None => serde_json::from_str(inside).ok()?,
+                }),
+            });
+            after = bracket[end..].strip_prefix(']')?;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            parts.push(Part::Bare(rest[..end].to_owned()));
+            after = &rest[end..];
+        }
+        rest = match after.strip_prefix('.') {
+            Some("") => return None,
+            Some(next) => next,
+            None if after.is_empty() || after.starts_with('[') => after,
+            None => return None,
+        };
+    }
+    Some(parts)
+}
+
+/// Returns where a JSON string ends, whose opening quote has been taken.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    })
+}
+
+/// Changes what a file means as an edit of it must.
+pub(crate) fn apply(data: &mut Data, found: &Found, new: Option<Data>) {
+    let Some((last, way)) = found.way.split_last() else { return };
+    let mut node = data;
+    for at in way {
+        node = match node {
+            Data::List(items) => &mut items[*at],
+            Data::Map(entries) => &mut entries[*at].1,
+            _ => return,
+        };
+    }
+    match (node, new) {
+        (Data::List(items), Some(new)) if found.is_new => items.insert(*last, new),
+        (Data::List(items), Some(new)) => items[*last] = new,
+        (Data::List(items), None) => drop(items.remove(*last)),
+        (Data::Map(entries), Some(new)) => match &found.new {
+            Some(key) => entries.push((key.clone(), new)),
+            None => entries[*last].1 = new,
+        },
+        (Data::Map(entries), None) => drop(entries.remove(*last)),
+        _ => {}
+    }
+}

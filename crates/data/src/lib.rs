@@ -1,0 +1,284 @@
+//! Values in data files by their keys: JSON, also with comments, TOML, YAML, `.env` and INI. No I/O.
+//!
+//! A text is read into a tree of values with their places. A change is made in the text alone, where the value stands, so that
+//! comments, order and every other byte stay. Then the text is read again: unless it means what it meant before with just this
+//! value changed, nothing is changed.
+
+mod fault;
+mod flow;
+mod format;
+mod json;
+mod key;
+mod layout;
+mod lines;
+mod node;
+mod pieces;
+#[cfg(test)]
+mod tests;
+mod toml;
+mod yaml;
+
+use std::ops::Range;
+
+pub use fault::{Fault, Unread};
+pub use format::Format;
+pub use key::{Key, Step};
+pub use node::{Bar, Data};
+pub use pieces::Splice;
+
+use key::Found;
+use layout::Text;
+use node::{DEEP, Kind, Layout, Node};
+use pieces::Pieces;
+
+/// A change of one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The way to it.
+    pub key: Key,
+    /// Which document of a YAML file it is in, counted from 0.
+    pub document: Option<usize>,
+    /// What must stand there now: one of these, if there are any.
+    pub expected: Vec<Data>,
+    /// What becomes of it.
+    pub action: Action,
+}
+
+/// What becomes of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// It becomes this.
+    Set(Data),
+    /// It becomes this text, unless it is a number, a list or anything else that a text would hardly replace.
+    SetText(String),
+    /// It is new: in a list before the element of its index, in a map before this key or at the end.
+    Insert {
+        /// The value.
+        value: Data,
+        /// The key before which it goes.
+        before: Option<String>,
+    },
+    /// It goes.
+    Delete,
+}
+
+/// Reads a value that is written as JSON. Keys keep their order.
+pub fn from_json(written: &str) -> Result<Data, Unread> {
+    json::read(written).map(|top| top.data())
+}
+
+/// Reads the documents of a text.
+fn read(format: Format, text: &str) -> Result<Vec<Node>, Unread> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEP {
+            return Err(Unread::at(text, at, "its brackets are nested too deeply"));
+        }
+    }
+    match format {
+        Format::Json => json::read(text).map(|top| vec![top]),
+        Format::Toml => toml::read(text).map(|top| vec![top]),
+        Format::Yaml => yaml::read(text),
+        Format::Env => lines::read_env(text).map(|top| vec![top]),
+        Format::Ini => lines::read_ini(text).map(|top| vec![top]),
+    }
+}
+
+/// Returns where the value of a key stands, with its key.
+pub fn find(format: Format, text: &str, key: &Key, document: Option<usize>) -> Result<Range<usize>, Fault> {
+    let documents = read(format, text)?;
+    let top = chosen(&documents, document)?;
+    let found = key.find(&documents[top], false)?;
+    let (parent, at) = parent(&documents[top], &found);
+    let range = parent.ranges().swap_remove(at);
+    Ok(match parent.child(at).layout() {
+        Some(Layout::Lines | Layout::Dotted | Layout::Tables) => extent(parent.child(at)),
+        _ => range,
+    })
+}
+
+/// Returns all lines of a table.
+fn extent(node: &Node) -> Range<usize> {
+    let mut extent = node.range.clone();
+    for at in 0..node.len() {
+        let inner = extent_of(node, at);
+        if extent.is_empty() {
+            extent = inner;
+        } else {
+            extent = extent.start.min(inner.start)..extent.end.max(inner.end);
+        }
+    }
+    extent
+}
+
+fn extent_of(parent: &Node, at: usize) -> Range<usize> {
+    match parent.child(at).layout() {
+        Some(Layout::Lines | Layout::Dotted | Layout::Tables) => extent(parent.child(at)),
+        _ => parent.ranges().swap_remove(at),
+    }
+}
+
+/// Makes changes, each in the text that those before it have made, and returns what they come to. The error is that of the
+/// change of this position.
+pub fn change(format: Format, text: &str, changes: &[Change]) -> Result<Vec<Splice>, (usize, Fault)> {
+    let eol = layout::line_ending(text);
+    let mut pieces = Pieces::new(text);
+    for (at, change) in changes.iter().enumerate() {
+        let now = pieces.text();
+        let splices = one(format, Text { text: &now, eol }, change).map_err(|fault| (at, fault))?;
+        pieces.splice(splices);
+    }
+    Ok(pieces.changes())
+}
+
+/// Makes one change.
+fn one(format: Format, text: Text<'_>, change: &Change) -> Result<Vec<Splice>, Fault> {
+    let documents = read(format, text.text)?;
+    let chosen = chosen(&documents, change.document)?;
+    let top = &documents[chosen];
+    let found = change.key.find(top, matches!(change.action, Action::Insert { .. }))?;
+    let (parent, at) = parent(top, &found);
+    if parent.bar.is_some() {
+        return Err(Fault::Barred(parent.bar.unwrap_or(Bar::Anchor)));
+    }
+    if !change.expected.is_empty() && !found.is_new {
+        let now = parent.child(at);
+        let data = now.data();
+        if !change.expected.iter().any(|expected| data.is(expected)) {
+            return Err(Fault::Other(text.text[now.range.clone()].to_owned()));
+        }
+    }
+    let text_value;
+    let action = match &change.action {
+        Action::SetText(new) => {
+            let old = parent.child(at).data();
+            if !matches!(old, Data::Text(_) | Data::Null | Data::Other(_)) {
+                return Err(Fault::OtherKind);
+            }
+            text_value = Action::Set(Data::Text(new.clone()));
+            &text_value
+        }
+        action => action,
+    };
+    let (splices, new) = match action {
+        Action::Set(value) => {
+            let old = parent.child(at);
+            if old.data().is(value) {
+                return Err(Fault::Same);
+            }
+            if let Some(bar) = old.bar {
+                return Err(Fault::Barred(bar));
+            }
+            (set(format, text, parent, at, value)?, Some(value))
+        }
+        Action::Insert { value, before } => {
+            let before = before.as_ref().map(|name| before_key(parent, name)).transpose()?;
+            let position = before.unwrap_or(at);
+            (insert(format, text, parent, position, found.new.as_deref(), value)?, Some(value))
+        }
+        Action::Delete | Action::SetText(_) => {
+            if let Some(bar) =
+                parent.child(at).bar.filter(|bar| *bar == Bar::Anchor || *bar == Bar::SeveralLines)
+            {
+                return Err(Fault::Barred(bar));
+            }
+            (delete(format, text, parent, at)?, None)
+        }
+    };
+    // What it means now must be what it meant, with just this changed.
+    let mut meant: Vec<Data> = documents.iter().map(Node::data).collect();
+    key::apply(&mut meant[chosen], &with_names(top, found, new.is_some()), new.map(|new| kept(format, new)));
+    let mut pieces = Pieces::new(text.text);
+    pieces.splice(splices.clone());
+    let now = read(format, &pieces.text()).map_err(|_| Fault::Breaks)?;
+    let is_meant =
+        now.len() == meant.len() && now.iter().zip(&meant).all(|(now, meant)| now.data().is(meant));
+    if is_meant { Ok(splices) } else { Err(Fault::Breaks) }
+}
+
+/// Returns what goes together with the last entry of tables that have no line of their own: these too.
+fn with_names(top: &Node, mut found: Found, stays: bool) -> Found {
+    while !stays && found.way.len() > 1 {
+        let (parent, _) = parent(top, &found);
+        if parent.layout() != Some(Layout::Dotted) || parent.len() > 1 {
+            break;
+        }
+        found.way.pop();
+    }
+    found
+}
+
+fn before_key(parent: &Node, name: &str) -> Result<usize, Fault> {
+    let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoMap { key: name.to_owned() }) };
+    entries.iter().position(|entry| entry.key == name).ok_or_else(|| Fault::Missing {
+        key: name.to_owned(),
+        known: entries.iter().map(|entry| entry.key.clone()).collect(),
+    })
+}
+
+fn chosen(documents: &[Node], asked: Option<usize>) -> Result<usize, Fault> {
+    match (documents.len(), asked) {
+        (1, None) => Ok(0),
+        (count, Some(at)) if at < count => Ok(at),
+        (count, _) => Err(Fault::Documents(count)),
+    }
+}
+
+/// Returns what an entry is in, and its position there.
+fn parent<'n>(top: &'n Node, found: &Found) -> (&'n Node, usize) {
+    let (last, way) = match found.way.split_last() {
+        Some((last, way)) => (*last, way),
+        None => (0, &[][..]),
+    };
+    (way.iter().fold(top, |node, at| node.child(*at)), last)
+}
+
+fn set(format: Format, text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Result<Vec<Splice>, Fault> {
+    match format {
+        Format::Json => Ok(json::set(text, parent.child(at), value)),
+        Format::Toml => toml::set(text, parent.child(at), value),
+        Format::Yaml => yaml::set(text, parent, at, value),
+        Format::Env | Format::Ini => lines::set(format, text, parent.child(at), value),
+    }
+}
+
+fn insert(
+    format: Format,
+    text: Text<'_>,
+    parent: &Node,
+    before: usize,
+    key: Option<&str>,
+    value: &Data,
+) -> Result<Vec<Splice>, Fault> {
+    match format {
+        Format::Json => Ok(json::insert(text, parent, before, key, value)),
+        Format::Toml => toml::insert(text, parent, before, key, value),
+        Format::Yaml => yaml::insert(text, parent, before, key, value),
+        Format::Env | Format::Ini => {
+            lines::insert(format, text, parent, before, key.unwrap_or_default(), value)
+        }
+    }
+}
+
+fn delete(format: Format, text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+    match format {
+        Format::Json => Ok(json::delete(text, parent, at)),
+        Format::Toml => toml::delete(text, parent, at),
+        Format::Yaml => yaml::delete(text, parent, at),
+        Format::Env | Format::Ini => lines::delete(text, parent, at),
+    }
+}
+
+/// What is left of a value in this format: some have only texts.
+fn kept(format: Format, value: &Data) -> Data {
+    match (format, value) {
+        (Format::Env | Format::Ini, Data::Number(number)) => Data::Text(number.clone()),
+        (Format::Env | Format::Ini, Data::Bool(is)) => Data::Text(is.to_string()),
+        _ => value.clone(),
+    }
+}

@@ -1,0 +1,299 @@
+//! Formats with a line for each value: `.env` files, and INI with its sections.
+
+use std::ops::Range;
+
+use crate::fault::{Fault, Unread};
+use crate::format::Format;
+use crate::layout::{Text, line_end, line_indent, line_start, next_line};
+use crate::node::{Bar, Data, Entry, Kind, Layout, Node, Style};
+use crate::pieces::Splice;
+
+/// Reads a `.env` file.
+pub(crate) fn read_env(text: &str) -> Result<Node, Unread> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let end = line_end(text, at);
+        let line = &text[at..end];
+        let content = line.trim_start();
+        if content.is_empty() || content.starts_with('#') {
+            at = next_line(text, end);
+            continue;
+        }
+        let start = end - content.len();
+        let name = content.strip_prefix("export ").map_or(content, str::trim_start);
+        let key_start = end - name.len();
+        let Some(equals) = name.find('=') else { return Err(Unread::at(text, at, "the line has no '='")) };
+        let key = name[..equals].trim_end();
+        if key.is_empty() || key.contains([' ', '\t', '"', '\'']) {
+            return Err(Unread::at(text, start, "the line has no name before its '='"));
+        }
+        let key_range = key_start..key_start + key.len();
+        let value = env_value(text, key_start + equals + 1, end)?;
+        at = next_line(text, value.range.end);
+        entries.push(Entry { key: key.to_owned(), key_range, value });
+    }
+    Ok(Node { range: 0..text.len(), kind: Kind::Map(entries, Layout::Lines), bar: None })
+}
+
+/// Reads the value of a line that ends here, unless a quote makes it longer.
+fn env_value(text: &str, from: usize, end: usize) -> Result<Node, Unread> {
+    let start = end - text[from..end].trim_start().len();
+    let quote = text[start..].chars().next().filter(|quote| matches!(quote, '"' | '\'') && start < end);
+    let Some(quote) = quote else {
+        let written = &text[start..end];
+        let comment =
+            written.match_indices('#').find(|(at, _)| *at == 0 || written[..*at].ends_with([' ', '\t']));
+        let value = written[..comment.map_or(written.len(), |(at, _)| at)].trim_end();
+        let start = if value.is_empty() { from } else { start };
+        let node = Node::scalar(start..start + value.len(), Data::Text(value.to_owned()), Style::Plain);
+        // Programs do not agree on what else these mean.
+        let bar = value.contains(['\\', '"', '\'', '`']).then_some(Bar::MaybeComment);
+        return Ok(Node { bar, ..node });
+    };
+    let inside = &text[start + 1..];
+    let mut is_escaped = false;
+    let close = inside.char_indices().find(|(_, c)| {
+        let ends = *c == quote && !is_escaped;
+        is_escaped = quote == '"' && *c == '\\' && !is_escaped;
+        ends
+    });
+    let Some((close, _)) = close else { return Err(Unread::at(text, start, "its quote does not end")) };
+    let range = start..start + close + 2;
+    let behind = text[range.end..line_end(text, range.end)].trim_start();
+    if !behind.is_empty() && !behind.starts_with('#') {
+        return Err(Unread::at(text, range.end, "something stands behind the quote"));
+    }
+    let written = &inside[..close];
+    let style = if quote == '"' { Style::Double } else { Style::Single };
+    let value = match style {
+        Style::Double => unescaped(written),
+        _ => written.to_owned(),
+    };
+    Ok(Node::scalar(range, Data::Text(value), style))
+}
+
+fn unescaped(written: &str) -> String {
+    let mut value = String::new();
+    let mut rest = written.chars();
+    while let Some(c) = rest.next() {
+        match (c, rest.as_str().chars().next()) {
+            ('\\', Some(next @ ('n' | 'r' | 't' | '"' | '\\' | '$'))) => {
+                rest.next();
+                value.push(match next {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    other => other,
+                });
+            }
+            _ => value.push(c),
+        }
+    }
+    value
+}
+
+/// Reads an INI file. Keys above the first section are keys of the top.
+pub(crate) fn read_ini(text: &str) -> Result<Node, Unread> {
+    let mut top: Vec<Entry> = Vec::new();
+    let mut section: Option<usize> = None;
+    let mut at = 0;
+    let mut has_entry = false;
+    while at < text.len() {
+        let end = line_end(text, at);
+        let line = &text[at..end];
+        let content = line.trim();
+        let start = at + line.len() - line.trim_start().len();
+        let next = next_line(text, end);
+        if content.is_empty() || content.starts_with(['#', ';']) {
+            at = next;
+            continue;
+        }
+        if content.starts_with('[') {
+            let close =
+                content.rfind(']').ok_or_else(|| Unread::at(text, start, "its bracket does not end"))?;
+            let range = start..start + content.len();
+            let value = Node { range: range.clone(), kind: Kind::Map(Vec::new(), Layout::Lines), bar: None };
+            section = Some(top.len());
+            top.push(Entry { key: content[1..close].trim().to_owned(), key_range: range, value });
+            has_entry = false;
+        } else {
+            let entries = match section.map(|section| &mut top[section].value.kind) {
+                Some(Kind::Map(entries, _)) => entries,
+                _ => &mut top,
+            };
+            let is_deeper = line_indent(text, start).len()
+                > entries.last().map_or(0, |last| line_indent(text, last.key_range.start).len());
+            match ini_entry(text, start, start + content.len()) {
+                // A line that is indented deeper goes on with the one before, unless it is an entry itself.
+                None if has_entry && is_deeper => {
+                    if let Some(last) = entries.last_mut() {
+                        last.value.bar = Some(Bar::SeveralLines);
+                        last.value.range.end = start + content.len();
+                    }
+                }
+                None => entries.push(Entry {
+                    key: content.to_owned(),
+                    key_range: start..start + content.len(),
+                    value: Node {
+                        bar: Some(Bar::OddKey),
+                        ..Node::scalar(end..end, Data::Null, Style::Plain)
+                    },
+                }),
+                Some(entry) if has_entry && is_deeper && !line_indent(text, start).is_empty() => {
+                    // Perhaps a value that goes on, perhaps a key.
+                    if let Some(last) = entries.last_mut() {
+                        last.value.bar = Some(Bar::SeveralLines);
+                    }
+                    entries
+                        .push(Entry { value: Node { bar: Some(Bar::SeveralLines), ..entry.value }, ..entry });
+                }
+                Some(entry) => entries.push(entry),
+            }
+            has_entry = true;
+        }
+        at = next;
+    }
+    Ok(Node { range: 0..text.len(), kind: Kind::Map(top, Layout::Lines), bar: None })
+}
+
+fn ini_entry(text: &str, start: usize, end: usize) -> Option<Entry> {
+    let line = &text[start..end];
+    let sign = line.find(['=', ':'])?;
+    let key = line[..sign].trim_end();
+    if key.is_empty() {
+        return None;
+    }
+    let value = line[sign + 1..].trim();
+    let from = if value.is_empty() { start + sign + 1 } else { end - line[sign + 1..].trim_start().len() };
+    let has_comment = [" ;", " #", "\t;", "\t#"].iter().any(|sign| value.contains(sign));
+    let bar = (has_comment || value.ends_with('\\')).then_some(Bar::MaybeComment);
+    let value =
+        Node { bar, ..Node::scalar(from..from + value.len(), Data::Text(value.to_owned()), Style::Plain) };
+    Some(Entry { key: key.to_owned(), key_range: start..start + key.len(), value })
+}
+
+pub(crate) fn set(format: Format, text: Text<'_>, old: &Node, value: &Data) -> Result<Vec<Splice>, Fault> {
+    let Kind::Scalar(_, style) = old.kind else { return Err(Fault::Table) };
+    let new = written(format, style, value)?;
+    let blank = text.text[..old.range.start].ends_with(['=', ':'])
+        && old.range.is_empty()
+        && text.text[line_start(text.text, old.range.start)..old.range.start].contains(" =");
+    Ok(vec![Splice { range: old.range.clone(), new: if blank { format!(" {new}") } else { new } }])
+}
+
+fn written(format: Format, style: Style, value: &Data) -> Result<String, Fault> {
+    let value = match value {
+        Data::Text(text) | Data::Number(text) | Data::Other(text) => text.clone(),
+        Data::Bool(is) => is.to_string(),
+        Data::Null | Data::List(_) | Data::Map(_) => return Err(Fault::NoSuchValue),
+    };
+    if format == Format::Ini {
+        let is_plain = value.trim() == value && !value.contains(['\n', '\r']);
+        return if is_plain { Ok(value) } else { Err(Fault::NoSuchValue) };
+    }
+    let needs_quotes =
+        value.trim() != value || value.contains([' ', '#', '"', '\'', '\\', '$', '`', '\n', '\r', '\t']);
+    Ok(match style {
+        Style::Single if !value.contains(['\'', '\n', '\r']) => format!("'{value}'"),
+        Style::Plain if !needs_quotes => value,
+        // In double quotes a '$' would name a variable.
+        Style::Plain if !value.contains(['\'', '\n', '\r']) => format!("'{value}'"),
+        _ => {
+            let mut quoted = value.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
+            quoted = quoted.replace('\n', "\\n").replace('\r', "\\r");
+            format!("\"{quoted}\"")
+        }
+    })
+}
+
+pub(crate) fn insert(
+    format: Format,
+    text: Text<'_>,
+    parent: &Node,
+    before: usize,
+    key: &str,
+    value: &Data,
+) -> Result<Vec<Splice>, Fault> {
+    let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoSuchValue) };
+    if let Data::Map(inner) = value {
+        return section(format, text, entries, key, inner);
+    }
+    let is_name = !key.is_empty() && key.trim() == key && !key.contains(['=', '\n', '\r', '#', ';', '[']);
+    if !is_name {
+        return Err(Fault::NoSuchValue);
+    }
+    let own = |entry: &&Entry| entry.value.layout().is_none();
+    let model = entries.iter().rfind(own);
+    let sign = model.map_or(if format == Format::Env { "=" } else { " = " }, |model| {
+        let line_end = line_end(text.text, model.key_range.end);
+        let behind = &text.text[model.key_range.end..line_end];
+        let sign = behind.trim_start();
+        let blank = sign.get(1..).unwrap_or_default();
+        let end = behind.len() - blank.trim_start_matches([' ', '\t']).len();
+        // A value that is not there leaves no blank.
+        if blank.trim().is_empty() && !behind.starts_with(' ') {
+            sign.get(..1).unwrap_or("=")
+        } else {
+            &behind[..end]
+        }
+    });
+    let new = format!("{key}{sign}{}", written(format, Style::Plain, value)?);
+    if let Some(next) = entries.get(before) {
+        let at = line_start(text.text, next.key_range.start);
+        let indent = line_indent(text.text, next.key_range.start);
+        return Ok(vec![Splice::insert(at, format!("{indent}{new}{}", text.eol))]);
+    }
+    let (at, indent) = match (model, parent.range.is_empty() || parent.range.start == 0) {
+        (Some(model), _) => {
+            (model.value.range.end.max(model.key_range.end), line_indent(text.text, model.key_range.start))
+        }
+        // Above the sections, or in an empty file.
+        (None, true) => return Ok(vec![Splice::insert(0, format!("{new}{}", text.eol))]),
+        (None, false) => (parent.range.end, ""),
+    };
+    Ok(vec![below(text, at, &format!("{indent}{new}"))])
+}
+
+/// Puts a line below that of a place.
+fn below(text: Text<'_>, at: usize, line: &str) -> Splice {
+    let next = next_line(text.text, at);
+    match text.text[..next].ends_with('\n') {
+        true => Splice::insert(next, format!("{line}{}", text.eol)),
+        false => Splice::insert(next, format!("{}{line}", text.eol)),
+    }
+}
+
+/// Adds a section at the end.
+fn section(
+    format: Format,
+    text: Text<'_>,
+    entries: &[Entry],
+    name: &str,
+    inner: &[(String, Data)],
+) -> Result<Vec<Splice>, Fault> {
+    if format != Format::Ini || name.contains(['\n', '\r']) {
+        return Err(Fault::NoSuchValue);
+    }
+    let mut new = String::new();
+    if !entries.is_empty() {
+        new.push_str(if text.text.ends_with('\n') { "" } else { text.eol });
+        new.push_str(text.eol);
+    }
+    new.push_str(&format!("[{name}]{}", text.eol));
+    for (key, value) in inner {
+        new.push_str(&format!("{key} = {}{}", written(format, Style::Plain, value)?, text.eol));
+    }
+    Ok(vec![Splice::insert(text.text.len(), new)])
+}
+
+pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+    let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoSuchValue) };
+    let end = |node: &Node, range: Range<usize>| match &node.kind {
+        Kind::Map(inner, _) => inner.last().map_or(range.end, |last| last.range().end),
+        _ => range.end,
+    };
+    let range = entries[at].range();
+    let end = end(&entries[at].value, range.clone());
+    Ok(vec![Splice::delete(line_start(text.text, range.start)..next_line(text.text, end))])
+}

@@ -1,0 +1,189 @@
+//! YAML: blocks, flows in a line, and several documents.
+//!
+//! The events of the parser say what a text means and where values begin; where blocks and quotes end is found in the text.
+
+mod read;
+mod write;
+
+use std::ops::Range;
+
+pub(crate) use self::read::read;
+use self::write::{block, flow as in_flow, is_block, scalar};
+use crate::fault::Fault;
+use crate::flow::{Comments, Flow};
+use crate::layout::{Text, is_alone_before, line_end, line_start, next_line};
+use crate::node::{Data, Kind, Layout, Node, Style};
+use crate::pieces::Splice;
+
+pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Result<Vec<Splice>, Fault> {
+    let old = parent.child(at);
+    if parent.layout() == Some(Layout::Flow) {
+        return Ok(vec![Splice { range: old.range.clone(), new: in_flow(value, style_of(old)) }]);
+    }
+    let Some(Layout::Block(column)) = parent.layout() else { return Err(Fault::Table) };
+    let unit = unit(text.text);
+    if let (Some(Layout::Block(own)), true) = (old.layout(), is_block(value)) {
+        // A list may stand below its key without being deeper, and a map may not.
+        let deeper = if matches!(value, Data::Map(_)) && own <= column { column + unit } else { own };
+        let new = block(value, deeper, unit, text.eol);
+        let new = format!("{}{}", " ".repeat(deeper - own), new.trim_start());
+        return Ok(vec![ended(text, Splice { range: old.range.clone(), new })]);
+    }
+    let sign = sign_end(text.text, parent, at);
+    if is_block(value) && old.layout() != Some(Layout::Flow) {
+        let (line, first) = match parent.kind {
+            Kind::List(..) => (column + 2, true),
+            _ => (column + unit, false),
+        };
+        let lines = block(value, line, unit, text.eol);
+        if first {
+            return Ok(vec![Splice {
+                range: sign..old.range.end.max(sign),
+                new: format!(" {}", lines.trim_start()),
+            }]);
+        }
+        // A comment behind the old value stays behind the key.
+        let end = line_end(text.text, old.range.end.max(sign));
+        let mut splices = vec![ended(text, Splice::insert(end, format!("{}{lines}", text.eol)))];
+        if !old.range.is_empty() {
+            splices.push(Splice::delete(sign..old.range.end));
+        }
+        return Ok(splices);
+    }
+    // What stands behind it in its line would become a part of a block.
+    let end = old.range.end.max(sign);
+    let has_rest = !text.text[end..line_end(text.text, end)].trim().is_empty();
+    let new = match value {
+        Data::List(_) | Data::Map(_) => in_flow(value, Style::Plain),
+        _ => scalar(value, style_of(old), (!has_rest).then_some((column + unit, text.eol))),
+    };
+    if matches!(old.layout(), Some(Layout::Block(_))) && !text.text[sign..old.range.start].trim().is_empty() {
+        // Comments between the key and the block stay.
+        let start = line_start(text.text, old.range.start);
+        let end = next_line(text.text, old.range.end);
+        return Ok(vec![Splice::insert(sign, format!(" {new}")), Splice::delete(start..end)]);
+    }
+    let from = if old.range.is_empty() || matches!(old.layout(), Some(Layout::Block(_))) {
+        sign
+    } else {
+        old.range.start
+    };
+    let blank = if from == sign { " " } else { "" };
+    Ok(vec![ended(text, Splice { range: from..end, new: format!("{blank}{new}") })])
+}
+
+pub(crate) fn insert(
+    text: Text<'_>,
+    parent: &Node,
+    before: usize,
+    key: Option<&str>,
+    value: &Data,
+) -> Result<Vec<Splice>, Fault> {
+    let name = key.map(|key| scalar(&Data::Text(key.to_owned()), Style::Plain, None));
+    let Some(Layout::Block(column)) = parent.layout() else {
+        let value = in_flow(value, Style::Plain);
+        let entry = name.map_or_else(|| value.clone(), |name| format!("{name}: {value}"));
+        return Ok(flow(text, parent).insert(before, &entry, &entry));
+    };
+    let unit = unit(text.text);
+    let new = match (&name, is_block(value)) {
+        (Some(name), true) => format!("{name}:{}{}", text.eol, block(value, column + unit, unit, text.eol)),
+        (Some(name), false) => format!("{name}: {}", inline(value, column + unit, text.eol)),
+        (None, true) => format!("- {}", block(value, column + 2, unit, text.eol).trim_start()),
+        (None, false) => format!("- {}", inline(value, column + 2, text.eol)),
+    };
+    let indent = " ".repeat(column);
+    if before < parent.len() {
+        let start = start_of(text.text, parent, before);
+        return Ok(vec![Splice::insert(start, format!("{new}{}{indent}", text.eol))]);
+    }
+    let last = parent.child(parent.len().saturating_sub(1));
+    let end = last.range.end.max(parent.ranges().last().map_or(0, |range| range.end));
+    let next = next_line(text.text, end);
+    Ok(vec![match text.text[..next].ends_with('\n') {
+        true => Splice::insert(next, format!("{indent}{new}{}", text.eol)),
+        false => ended(text, Splice::insert(next, format!("{}{indent}{new}", text.eol))),
+    }])
+}
+
+/// Ends the last line of a text, if a block stands there: without it the block would lose the end of its own last line.
+fn ended(text: Text<'_>, splice: Splice) -> Splice {
+    let is_last = splice.range.end == text.text.len() && splice.new.contains(&format!("|{}", text.eol));
+    Splice { new: if is_last { splice.new + text.eol } else { splice.new }, ..splice }
+}
+
+fn inline(value: &Data, column: usize, eol: &str) -> String {
+    match value {
+        Data::List(_) | Data::Map(_) => in_flow(value, Style::Plain),
+        _ => scalar(value, Style::Plain, Some((column, eol))),
+    }
+}
+
+pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+    if parent.layout() == Some(Layout::Flow) {
+        return Ok(flow(text, parent).delete(at));
+    }
+    if parent.len() == 1 {
+        return Err(Fault::OnlyOne);
+    }
+    let start = start_of(text.text, parent, at);
+    let end = parent.ranges()[at].end.max(sign_end(text.text, parent, at));
+    if is_alone_before(text.text, start) {
+        return Ok(vec![Splice::delete(line_start(text.text, start)..next_line(text.text, end))]);
+    }
+    // It stands behind a dash, where the next one goes.
+    Ok(vec![Splice::delete(start..start_of(text.text, parent, at + 1))])
+}
+
+fn style_of(node: &Node) -> Style {
+    match node.kind {
+        Kind::Scalar(Data::Text(_), style) => style,
+        _ => Style::Plain,
+    }
+}
+
+/// Returns where an entry of a block begins: its key, or its dash.
+fn start_of(text: &str, parent: &Node, at: usize) -> usize {
+    match &parent.kind {
+        Kind::Map(entries, _) => entries[at].key_range.start,
+        _ => dash(text, parent.child(at).range.start),
+    }
+}
+
+/// Returns where the dash before an element is.
+fn dash(text: &str, at: usize) -> usize {
+    text[..at].rfind('-').unwrap_or(at)
+}
+
+/// Returns the end of the colon or dash behind which the value of an entry of a block stands.
+fn sign_end(text: &str, parent: &Node, at: usize) -> usize {
+    match &parent.kind {
+        Kind::Map(entries, _) => {
+            let end = entries[at].key_range.end;
+            text[end..].find(':').map_or(end, |colon| end + colon + 1)
+        }
+        _ => dash(text, parent.child(at).range.start) + 1,
+    }
+}
+
+/// Returns by how many blanks a map in a map is indented here.
+fn unit(text: &str) -> usize {
+    let mut last = 0;
+    for line in text.lines() {
+        let content = line.trim_start();
+        if content.is_empty() || content.starts_with('#') || content.starts_with("---") {
+            continue;
+        }
+        let indent = line.len() - content.len();
+        if indent > last && !content.starts_with("- ") {
+            return indent - last;
+        }
+        last = indent;
+    }
+    2
+}
+
+fn flow<'a>(text: Text<'a>, parent: &Node) -> Flow<'a> {
+    let (range, entries): (Range<usize>, _) = (parent.range.clone(), parent.ranges());
+    Flow { text: text.text, range, entries, comments: Comments::Hash, eol: text.eol }
+}

@@ -1,0 +1,88 @@
+//! Why a value of a data file cannot be found or changed by its key.
+
+use emend_data::{Bar, Fault, Format};
+use emend_edit::excerpt::around;
+use emend_workspace::problem::nearest;
+
+/// How many keys a refusal names.
+const NAMED: usize = 12;
+/// How many characters of what is there it shows.
+const SHOWN: usize = 200;
+
+/// Returns the argument that is wrong, and why.
+pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
+    let message = match fault {
+        Fault::Unread(unread) => {
+            return ("path", format!("line {} cannot be read as {}: {}", unread.line, format.name(), unread.why));
+        }
+        Fault::NoKey => "it is empty".to_owned(),
+        Fault::BadKey(key) => format!("the quotes or brackets of {key} do not end; give a list of keys instead"),
+        Fault::Documents(count) => {
+            return ("document", format!("the file has {count} documents: say which, from 0 to {}", count - 1));
+        }
+        Fault::Missing { key, known } => missing(key, known),
+        Fault::NoElement { key, len } => {
+            format!("the list has no element {key}: it has {len}, counted from 0; insert adds one")
+        }
+        Fault::NoMap { key } => format!("{key} would be in a value that is neither a list nor has keys"),
+        Fault::Duplicate { key, count } => {
+            format!("{key} stands {count} times in one place, and programs do not agree which counts; remove all but one by \
+                     replace_lines")
+        }
+        Fault::Several(places) => {
+            let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+            format!("several elements are like that: {}; give one of these numbers", places.join(", "))
+        }
+        Fault::Ambiguous(key) => {
+            format!("{key} can be read in several ways, since a key here has dots; give a list of keys")
+        }
+        Fault::Exists => "it is there already; leave insert out to set it".to_owned(),
+        Fault::Merged => "it is not there itself, but may come from what is merged in by <<; change it where it stands".to_owned(),
+        Fault::Barred(bar) => barred(*bar).to_owned(),
+        Fault::Other(now) => return ("expected", format!("what stands there is {}", around(now.as_bytes(), 0, SHOWN))),
+        Fault::OtherKind => {
+            let how = "what stands there is no text; give the new value as json, a text too: json = \"\\\"text\\\"\"";
+            return ("value", how.to_owned());
+        }
+        Fault::NoSuchValue => return ("json", format!("{} cannot hold such a value there", format.name())),
+        Fault::Table => "it is a table with lines of its own, or spread over the file; set its keys one by one, or use \
+                         replace_lines"
+            .to_owned(),
+        Fault::OnlyOne => "it is the only one there; delete what it is in, or set that to json = \"{}\" or \"[]\"".to_owned(),
+        Fault::Same => return ("value", "it is that already".to_owned()),
+        Fault::Breaks => "the file would not mean what was asked for, so it was left alone; read that part and use str_replace"
+            .to_owned(),
+    };
+    ("key", message)
+}
+
+fn missing(key: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        return format!("there is no {key}, nor any other key; insert = true adds it");
+    }
+    let nearest = nearest(key, known.iter().map(String::as_str));
+    let mut named: Vec<&str> =
+        known.iter().map(String::as_str).filter(|name| Some(*name) != nearest).collect();
+    let others = (named.len() + usize::from(nearest.is_some())).saturating_sub(NAMED);
+    named.splice(0..0, nearest);
+    named.truncate(NAMED);
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("there is no {key}; there are {}{others}. insert = true adds it", named.join(", "))
+}
+
+fn barred(bar: Bar) -> &'static str {
+    match bar {
+        Bar::Anchor => {
+            "it has an anchor or is in something that has one (&), so it is used elsewhere too; use str_replace"
+        }
+        Bar::Alias => {
+            "it is an alias (*): what it names stands elsewhere; change it there, or use str_replace"
+        }
+        Bar::Tag => "it has a tag (!); use str_replace",
+        Bar::OddKey => "its key is of a kind that no path can name; use str_replace",
+        Bar::MaybeComment => {
+            "whether a part of it is a comment depends on the program that reads it; use str_replace"
+        }
+        Bar::SeveralLines => "it goes on over several lines, or may do so; use str_replace",
+    }
+}

@@ -1,0 +1,151 @@
+//! `set_value`: values of data files by their keys.
+
+use emend_testkit::{Answer, Client, Folder};
+use serde_json::{Value, json};
+
+use crate::{launch, serve};
+
+fn with(mut arguments: Value, more: &Value) -> Value {
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    arguments
+}
+
+fn set(client: &mut Client, path: &str, key: &[&str], more: &Value) -> Answer {
+    client.call("set_value", with(json!({"path": path, "key": key}), more))
+}
+
+#[test]
+fn a_value_changes_and_no_other_byte() {
+    let package = "{\r\n\t// of it\r\n\t\"name\": \"x\",\r\n\t\"exports\": { \"./x\": \"./a.js\" }, // both\r\n\t\"scripts\": {\r\n\t\t\"test\": \"a\"\r\n\t}\r\n}\r\n";
+    let workflow = "on: [push] # when\njobs:\n  t:\n    steps:\n      - name: Build\n        run: make\n      - name: Test\n        run: |\n          make test\n";
+    let manifest = "[package]\nname = 'x' # name\n\n[dependencies]\nserde = { version = \"1\" }\n";
+    let folder = Folder::new();
+    folder.write("package.json", format!("\u{feff}{package}"));
+    folder.write("ci.yml", workflow);
+    folder.write("Cargo.toml", manifest);
+    folder.write("test.env", "A=1\n");
+    folder.write("setup.cfg", "[a]\nb = c\n");
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    set(&mut client, "package.json", &["scripts.test"], &json!({"value": "b \"c\""})).ok();
+    set(&mut client, "package.json", &["exports", "./x"], &json!({"json": "{\"z\": 1, \"a\": [2]}"})).ok();
+    let added = with(json!({"insert": true}), &json!({"json": "\"1.0\"", "before": "exports"}));
+    set(&mut client, "package.json", &["version"], &added).ok();
+    let expected = package
+        .replace("\"a\"", "\"b \\\"c\\\"\"")
+        .replace("\"./a.js\"", "{\r\n\t\t\"z\": 1,\r\n\t\t\"a\": [\r\n\t\t\t2\r\n\t\t]\r\n\t}")
+        .replace("\"exports\"", "\"version\": \"1.0\",\r\n\t\"exports\"");
+    assert_eq!(folder.text("package.json"), format!("\u{feff}{expected}"));
+    set(&mut client, "ci.yml", &["jobs", "t", "steps", "name=Test", "run"], &json!({"value": "one\ntwo\n"}))
+        .ok();
+    assert_eq!(folder.text("ci.yml"), workflow.replace("make test", "one\n          two"));
+    set(&mut client, "Cargo.toml", &["dependencies.serde.version"], &json!({"value": "2", "expected": "1"}))
+        .ok();
+    assert_eq!(folder.text("Cargo.toml"), manifest.replace("\"1\"", "\"2\""));
+    set(&mut client, "test.env", &["A"], &json!({"value": "x y"})).ok();
+    set(&mut client, "setup.cfg", &["a", "b"], &json!({"delete": true})).ok();
+    assert_eq!((folder.text("test.env"), folder.text("setup.cfg")), ("A='x y'\n".into(), "[a]\n".into()));
+    for _ in 0..7 {
+        client.call("undo_edit", json!({})).ok();
+    }
+    assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn several_values_are_one_edit_or_none() {
+    let text = "{\n  \"a\": 1,\n  \"b\": {}\n}\n";
+    let folder = Folder::with([("a.json", text)]);
+    let mut client = serve(&folder);
+    let edits = |last: Value| {
+        let edits = [
+            json!({"key": ["b", "c"], "json": "[1]", "insert": true}),
+            json!({"key": ["b", "c", "0"], "json": "2"}),
+            last,
+        ];
+        json!({"path": "a.json", "edits": edits})
+    };
+    let refused = client.call("set_value", edits(json!({"key": ["aa"], "json": "2"})));
+    let refused = refused.refused("invalid-argument");
+    assert!(
+        refused.text.contains("there is no aa; there are a, b. insert = true adds it"),
+        "{}",
+        refused.text
+    );
+    assert!(refused.text.contains("Edit 3"), "{}", refused.text);
+    assert_eq!(folder.text("a.json"), text);
+    let answer = client.call("set_value", edits(json!({"key": ["a"], "delete": true}))).ok();
+    assert_eq!(folder.text("a.json"), "{\n  \"b\": {\n    \"c\": [\n      2\n    ]\n  }\n}\n");
+    assert!(answer.structured["edit"].is_string());
+}
+
+#[test]
+fn what_is_not_certain_is_refused_with_the_way_out() {
+    let folder = Folder::with([
+        ("a.json", "{\"a\": {\"b\": 1}, \"a.b\": 2, \"c\": 1, \"c\": 2, \"n\": 5}\n"),
+        ("a.yaml", "base: &b\n  x: 1\nuse:\n  <<: *b\n  z: 1\n---\nother: 1\n"),
+        ("a.rs", "fn a() {}\n"),
+        ("broken.toml", "a = \n"),
+    ]);
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    for (path, key, more, said) in [
+        ("a.json", &["a.b"][..], json!({"json": "3"}), "several ways"),
+        ("a.json", &["c"], json!({"json": "3"}), "2 times"),
+        ("a.json", &["n"], json!({"value": "6"}), "as json"),
+        ("a.json", &["n"], json!({"json": "6", "expected": "4"}), "what stands there is 5"),
+        ("a.json", &["n"], json!({"json": "5"}), "that already"),
+        ("a.json", &["n"], json!({"json": "x"}), "it is no JSON"),
+        ("a.json", &["n"], json!({}), "give value, json or delete"),
+        ("a.json", &["a"], json!({"json": "1", "insert": true}), "there already"),
+        ("a.yaml", &["other"], json!({"json": "2"}), "2 documents"),
+        ("a.yaml", &["use", "x"], json!({"json": "2", "document": 0}), "merged in by <<"),
+        ("a.yaml", &["base", "x"], json!({"json": "2", "document": 0}), "anchor"),
+        ("a.rs", &["a"], json!({"json": "2"}), "tells no format"),
+        ("broken.toml", &["a"], json!({"json": "2"}), "line 1 cannot be read as TOML"),
+    ] {
+        let refused = set(&mut client, path, key, &more).refused("invalid-argument");
+        assert!(refused.text.contains(said), "{key:?}: {}", refused.text);
+    }
+    assert_eq!(folder.tree(), before);
+    set(&mut client, "a.yaml", &["other"], &json!({"json": "2", "document": 1})).ok();
+    assert!(folder.text("a.yaml").ends_with("other: 2\n"));
+}
+
+#[test]
+fn a_part_of_a_data_file_is_read_by_its_key() {
+    let folder = Folder::with([
+        ("a.yml", "x: 1\njobs:\n  build:\n    a: 1\n    b: 2\nz: 1\n"),
+        ("a.env", "A=1\nB=2\n"),
+        ("a.json", "{\n  \"l\": [\n    1,\n    {\n      \"k\": 2\n    }\n  ]\n}\n"),
+    ]);
+    let mut client = serve(&folder);
+    for (path, key, lines) in [
+        ("a.yml", "jobs.build", "3\t  build:\n     4\t    a: 1\n     5\t    b: 2\n"),
+        ("a.env", "B", "2\tB=2\n"),
+        ("a.json", "l[1].k", "5\t      \"k\": 2\n"),
+    ] {
+        let shown = client.call("read_file", json!({"path": path, "symbol": key})).ok().text;
+        assert!(shown.contains(lines), "{shown}");
+    }
+    let refused = client.call("read_file", json!({"path": "a.yml", "symbol": "jobs.buidl"}));
+    assert!(refused.text.contains("there is no buidl; there are build"), "{}", refused.text);
+}
+
+#[test]
+fn what_another_program_wrote_meanwhile_is_seen() {
+    let folder = Folder::with([("a.json", "{\"a\": 1}\n")]);
+    let mut client = serve(&folder);
+    let version = client.read("a.json").ok().version();
+    folder.write("a.json", "{\"a\": 1, \"b\": 2}\n");
+    let stale = set(&mut client, "a.json", &["a"], &json!({"json": "3", "version": version}));
+    stale.refused("stale-file");
+    set(&mut client, "a.json", &["a"], &json!({"json": "3"})).ok();
+    assert_eq!(folder.text("a.json"), "{\"a\": 3, \"b\": 2}\n");
+    // It is previewed as any other edit, and made by no read-only server.
+    let edit = json!({"tool": "set_value", "path": "a.json", "key": ["b"], "json": "5"});
+    let shown = client.call("edit_preview", edit).ok();
+    assert!(shown.text.contains("+{\"a\": 3, \"b\": 5}"), "{}", shown.text);
+    drop(client);
+    let mut reader = launch(&folder).argument("--mode=read-only").legacy();
+    assert!(reader.tools().iter().all(|tool| tool["name"] != "set_value"));
+}
