@@ -290,6 +290,18 @@ fn a_diff_that_was_cut_off_is_refused() {
 fn a_change_of_line_endings_is_not_silently_left_out() {
     assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("LineEndings"));
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")), [" a", "-b", "+c"]);
+    // New lines get the endings of those that they replace or stand beside, so they must have them here.
+    for other in [
+        "@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n",
+        "@@ -1,2 +1,3 @@\n a\n b\n+c\r\n",
+        "@@ -1,2 +1,2 @@\n-a\n-b\n+c\r\n+d\r\n",
+        "@@ -1,2 +1,3 @@\n+c\n a\r\n b\n",
+    ] {
+        assert!(refusal(&diff(other), None)[0].contains("LineEndings"), "{other}");
+    }
+    // Where those have both, either is one of them.
+    assert_eq!(signs(&diff("@@ -1,2 +1,3 @@\n a\r\n+c\n b\n")), [" a", "+c", " b"]);
+    assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\n+c\r\n+d\n")), ["-a", "-b", "+c", "+d"]);
     let longer =
         "@@ -1,2 +1,3 @@\n a\r\n-b\n\\ No newline at end of file\n+b\r\n+c\n\\ No newline at end of file\n";
     assert_eq!(signs(&diff(longer)), [" a", "-b", "+b", "+c"]);
