@@ -364,7 +364,7 @@ fn range(word: &str, sign: char) -> Option<(usize, usize)> {
 
 fn change(raw: &RawHunk) -> Result<Change, Problem> {
     let body = &raw.body;
-    only_endings(raw)?;
+    keeps_endings(raw)?;
     let no_old = body.lines.iter().all(|line| line.before().is_none());
     let hint = raw.numbers.map(|numbers| numbers.old.0).filter(|&line| line > 0);
     if let Some(Numbers { old: (line, count), .. }) = raw.numbers.filter(|_| no_old) {
@@ -396,30 +396,46 @@ fn change(raw: &RawHunk) -> Result<Change, Problem> {
     }))
 }
 
-/// Refuses a hunk that changes only line endings: a file keeps its own, so the hunk would only seem to be applied.
-fn only_endings(raw: &RawHunk) -> Result<(), Problem> {
+/// Refuses a hunk whose new lines have other endings than those that they replace, or stand beside if they replace none: a
+/// file keeps its own, so the hunk would only seem to be applied as it is written.
+fn keeps_endings(raw: &RawHunk) -> Result<(), Problem> {
     let body = &raw.body;
     // A last line without an ending has no ending to change.
     let last_old = body.lines.iter().rposition(|line| line.before().is_some()).filter(|_| body.old_unended);
     let last_new = body.lines.iter().rposition(|line| line.after().is_some()).filter(|_| body.new_unended);
-    let ended = |(i, _): &(usize, _)| Some(*i) != last_old && Some(*i) != last_new;
-    let pairs = || body.lines.iter().zip(&raw.crs).enumerate().filter(ended).map(|(_, pair)| pair);
-    let removed: alloc::collections::BTreeSet<(&str, bool)> = pairs()
-        .filter_map(|(line, cr)| match line {
-            Line::Removed(text) => Some((text.as_str(), *cr)),
-            _ => None,
-        })
+    let ended = |i: usize| Some(i) != last_old && Some(i) != last_new;
+    let lines: Vec<(&Line, bool)> = (body.lines.iter().zip(&raw.crs).enumerate())
+        .filter(|(i, _)| ended(*i))
+        .map(|(_, (line, cr))| (line, *cr))
         .collect();
-    let changed = pairs().any(|(line, cr)| match line {
-        Line::Added(text) => {
-            removed.contains(&(text.as_str(), !cr)) && !removed.contains(&(text.as_str(), *cr))
+    let is_kept = |line: &Line| line.before().is_some() && line.after().is_some();
+    let mut at = 0;
+    while at < lines.len() {
+        let kept = lines[at..].iter().take_while(|(line, _)| is_kept(line)).count();
+        let first = at + kept;
+        let end = first + lines[first..].iter().take_while(|(line, _)| !is_kept(line)).count();
+        let changed = &lines[first..end];
+        let (added, removed): (Vec<_>, Vec<_>) =
+            changed.iter().partition(|(line, _)| line.before().is_none());
+        let beside = lines[..first].last().into_iter().chain(lines[end..].first());
+        let theirs: Vec<bool> = match removed.is_empty() {
+            true => beside.map(|(_, cr)| *cr).collect(),
+            false => removed.iter().map(|(_, cr)| *cr).collect(),
+        };
+        let is_other = |(line, cr): &(&Line, bool)| {
+            let text = line.after();
+            let of_same: Vec<bool> =
+                removed.iter().filter(|(line, _)| line.before() == text).map(|(_, cr)| *cr).collect();
+            let theirs = if of_same.is_empty() { &theirs } else { &of_same };
+            // With nothing to compare with, what a CRLF would become is not known.
+            if theirs.is_empty() { *cr } else { !theirs.contains(cr) }
+        };
+        if added.iter().any(is_other) {
+            return Err(invalid(raw.number, Unified::LineEndings));
         }
-        _ => false,
-    });
-    if !changed {
-        return Ok(());
+        at = end;
     }
-    Err(invalid(raw.number, Unified::LineEndings))
+    Ok(())
 }
 
 #[cfg(test)]

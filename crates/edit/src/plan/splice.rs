@@ -240,7 +240,7 @@ mod tests {
     fn no_hunk_makes_a_line_ending_of_a_carriage_return() {
         let refused = Err(Kind::CannotPut { line: 2, why: CannotPut::CarriageReturn });
         for hunk in [
-            "@@\n b1\r\r\n+c1\n",
+            "@@\n b1\r\r\n+c1\r\n",
             "@@\n a1\n b1\n+c1\n",
             "@@ -2,0 +3 @@\n+c1\n",
             // A final newline alone.
@@ -252,9 +252,9 @@ mod tests {
                 "{hunk:?}: {result:?}"
             );
         }
-        assert_eq!(applied("a1\nb1\r", "@@\n a1\n b1\r\r\n+c1\n"), refused);
+        assert_eq!(applied("a1\nb1\r", "@@\n a1\n b1\r\r\n+c1\r\n"), refused);
         assert_eq!(applied("a1\nb1\r", "@@\n a1\n+x1\n b1\r\r\n"), Ok("a1\nx1\nb1\r".into()));
-        assert_eq!(applied("a1\r\nb1\r", "@@\n a1\n b1\r\r\n+c1\n"), Ok("a1\r\nb1\r\r\nc1".into()));
+        assert_eq!(applied("a1\r\nb1\r", "@@\n a1\n b1\r\r\n+c1\r\n"), Ok("a1\r\nb1\r\r\nc1".into()));
     }
 
     #[test]

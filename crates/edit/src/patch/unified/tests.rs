@@ -296,6 +296,7 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
         "@@ -1,2 +1,3 @@\n a\n b\n+c\r\n",
         "@@ -1,2 +1,2 @@\n-a\n-b\n+c\r\n+d\r\n",
         "@@ -1,2 +1,3 @@\n+c\n a\r\n b\n",
+        "@@ -0,0 +1 @@\n+c\r\n",
     ] {
         assert!(refusal(&diff(other), None)[0].contains("LineEndings"), "{other}");
     }
