@@ -156,6 +156,8 @@ mod tests {
         ] {
             check([before, after, now], [2, 1, 1], None);
         }
+        // A twin of the lines around it came: it may stand above or below.
+        check(["1\n0\n2\n0\n0\nx\n", "1\n0\n0\n0\nx\n", "1\n0\n0\n0\n0\nx\n"], [2, 1, 0], None);
         // A last line without an ending would run into what was put below it.
         check(["1\n2", "1\n2\n3\n", "0\n1\n2\n3\n4\n"], [1, 1, 2], None);
         check(["1\n2\n3", "1\n2\nthree", "1\n2\nthree\n4\n"], [2, 1, 1], None);
