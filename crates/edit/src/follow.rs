@@ -4,7 +4,7 @@
 //! Two things tell where lines went. A [`LineMap`] says which lines an edit kept and which it wrote anew, so it is exact
 //! however often a text recurs. Where only the two contents are known, the lines must stand once in each, together with
 //! as many of their neighbours as make them unique, and beside at least one of these; and the comparison of the two as a
-//! whole must have them there too.
+//! whole must have them there too, wherever among equal lines it takes others to have come or gone.
 //!
 //! [`NamedLines`] are numbers of a version that a request names and say nothing of any other. [`CurrentLines`] are lines
 //! of the text at hand, and only [`follow`] and [`NamedLines::within`] make them.
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::edit::Edit;
-use crate::text::{Text, split_lines};
+use crate::text::{Text, split_ending, split_lines};
 
 /// The number of comparisons that finding lines by their content may take.
 const WORK: usize = 50_000_000;
@@ -151,7 +151,12 @@ pub fn follow<'a>(named: NamedLines, steps: impl IntoIterator<Item = Step<'a>>, 
                 _ if changed.is_some() => return Followed::Changed(None),
                 // Lines that stand once in each may be others: those that are meant were changed, and their like was
                 // written elsewhere.
-                Occurrences::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => at = kept,
+                Occurrences::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => {
+                    if map.slides_across(then, now, &at) {
+                        return Followed::Several(Vec::from([CurrentLines::of(kept)]));
+                    }
+                    at = kept;
+                }
                 Occurrences::Once(_) | Occurrences::Nowhere => return Followed::Changed(None),
                 Occurrences::Several(places) => {
                     return Followed::Several(places.into_iter().map(CurrentLines::of).collect());
@@ -274,6 +279,39 @@ impl LineMap {
         let start = hull.start + came - gone;
         Err((start..start + hull.len() + more - less, hull == *at && !at.is_empty()))
     }
+}
+
+impl LineMap {
+    /// Returns whether lines that came or went may have done so above these lines or below them: among equal lines a comparison
+    /// cannot tell.
+    fn slides_across(&self, then: &Text, now: &Text, at: &Range<usize>) -> bool {
+        let (mut came, mut gone) = (0, 0);
+        let mut above = 0;
+        self.blocks.iter().enumerate().any(|(i, block)| {
+            let below = self.blocks.get(i + 1).map_or(self.old, |next| next.first);
+            let (first, start) = (block.first, block.first + came - gone);
+            (came, gone) = (came + block.came, gone + block.gone);
+            let floor = core::mem::replace(&mut above, block.end());
+            // The side that has the lines, where they stand in it, and how far they can slide in the other.
+            let (text, lines) = match (block.gone, block.came) {
+                (0, count) => (now, start..start + count),
+                (count, 0) => (then, first..first + count),
+                _ => return false,
+            };
+            let same = |one: usize, other: usize| line(text, one) == line(text, other);
+            let up = (1..=first - floor).take_while(|by| same(lines.start - by, lines.end - by)).count();
+            let room = below - block.end();
+            let down = (0..room).take_while(|by| same(lines.start + by, lines.end + by)).count();
+            let may_be_above = block.end() - up <= at.start;
+            let may_be_below = first + down >= at.end;
+            may_be_above && may_be_below && up + down > 0
+        })
+    }
+}
+
+/// Returns a line without its ending.
+fn line(text: &Text, index: usize) -> &[u8] {
+    split_ending(&text.bytes()[text.line_start(index)..text.line_start(index + 1)]).0
 }
 
 /// Returns the numbers of new and of removed lines in these blocks.
@@ -436,7 +474,7 @@ impl Numbered {
         let mut numbers = Vec::from([TOP]);
         for line in split_lines(&text.bytes()[text.body()]) {
             let next = known.len() as u32 + BOTTOM + 1;
-            numbers.push(*known.entry(crate::text::split_ending(line).0).or_insert(next));
+            numbers.push(*known.entry(split_ending(line).0).or_insert(next));
         }
         numbers.push(BOTTOM);
         Self(numbers)

@@ -489,3 +489,22 @@ fn stale_lines_are_followed_to_themselves_or_refused() {
     std::println!("{cases} cases, {followed} followed");
     assert!(followed * 5 > cases, "only {followed} of {cases} are followed");
 }
+
+#[test]
+fn among_equal_lines_nobody_knows_above_or_below_which_one_came_or_went() {
+    let text = |content: &str| Text::new(content.into()).unwrap();
+    let followed = |then: &str, now: &str, first: usize, count: usize| {
+        let (then, now) = (text(then), text(now));
+        let map = self::compared(&then, &now);
+        let step = Step::Compared { then: &then, now: &now, map: &map };
+        follow(NamedLines::new(first, count).unwrap(), [step], now.line_count())
+    };
+    let then = "1\n0\n0\n0\nx\ny\n";
+    for now in ["1\n0\n0\n0\n0\nx\ny\n", "1\n0\n0\nx\ny\n"] {
+        assert!(!matches!(followed(then, now, 3, 1), Followed::Kept(_)), "{now}");
+        assert!(matches!(followed(then, now, 5, 2), Followed::Kept(_)), "{now}");
+    }
+    assert!(matches!(followed(then, "1\n0\n0\n0\n0\nx\ny\n", 2, 2), Followed::Several(_)));
+    // All of them at once are followed.
+    assert!(matches!(followed(then, "1\n0\n0\n0\nx\nx\ny\n", 2, 3), Followed::Kept(_)));
+}
