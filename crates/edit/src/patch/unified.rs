@@ -311,7 +311,7 @@ impl<'a> Parser<'a, '_> {
         let mut hunks = Vec::with_capacity(raws.len());
         for raw in raws {
             self.hunks += 1;
-            match change(raw) {
+            match change(raw, self.is_reversed) {
                 Ok(change) => hunks.push(Hunk { number: self.hunks, change }),
                 Err(problem) => self.problems.push(problem.in_hunk(self.hunks)),
             }
@@ -362,9 +362,9 @@ fn range(word: &str, sign: char) -> Option<(usize, usize)> {
     }
 }
 
-fn change(raw: &RawHunk) -> Result<Change, Problem> {
+fn change(raw: &RawHunk, is_reversed: bool) -> Result<Change, Problem> {
     let body = &raw.body;
-    keeps_endings(raw)?;
+    keeps_endings(raw, is_reversed)?;
     let no_old = body.lines.iter().all(|line| line.before().is_none());
     let hint = raw.numbers.map(|numbers| numbers.old.0).filter(|&line| line > 0);
     if let Some(Numbers { old: (line, count), .. }) = raw.numbers.filter(|_| no_old) {
@@ -398,7 +398,7 @@ fn change(raw: &RawHunk) -> Result<Change, Problem> {
 
 /// Refuses a hunk whose new lines have other endings than those that they replace, or stand beside if they replace none: a
 /// file keeps its own, so the hunk would only seem to be applied as it is written.
-fn keeps_endings(raw: &RawHunk) -> Result<(), Problem> {
+fn keeps_endings(raw: &RawHunk, is_reversed: bool) -> Result<(), Problem> {
     let body = &raw.body;
     // A last line without an ending has no ending to change.
     let last_old = body.lines.iter().rposition(|line| line.before().is_some()).filter(|_| body.old_unended);
@@ -427,8 +427,8 @@ fn keeps_endings(raw: &RawHunk) -> Result<(), Problem> {
             let of_same: Vec<bool> =
                 removed.iter().filter(|(line, _)| line.before() == text).map(|(_, cr)| *cr).collect();
             let theirs = if of_same.is_empty() { &theirs } else { &of_same };
-            // With nothing to compare with, what a CRLF would become is not known.
-            if theirs.is_empty() { *cr } else { !theirs.contains(cr) }
+            // What becomes of a CRLF in a file that has no line ending is not what a diff that is turned round says.
+            if theirs.is_empty() { *cr && is_reversed } else { !theirs.contains(cr) }
         };
         if added.iter().any(is_other) {
             return Err(invalid(raw.number, Unified::LineEndings));

@@ -296,10 +296,11 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
         "@@ -1,2 +1,3 @@\n a\n b\n+c\r\n",
         "@@ -1,2 +1,2 @@\n-a\n-b\n+c\r\n+d\r\n",
         "@@ -1,2 +1,3 @@\n+c\n a\r\n b\n",
-        "@@ -0,0 +1 @@\n+c\r\n",
     ] {
         assert!(refusal(&diff(other), None)[0].contains("LineEndings"), "{other}");
     }
+    let emptied = diff("@@ -1 +0,0 @@\n-c\r\n");
+    assert!(parse(&emptied, None).is_ok() && recognise::reverse(&emptied, None).is_err());
     // Where those have both, either is one of them.
     assert_eq!(signs(&diff("@@ -1,2 +1,3 @@\n a\r\n+c\n b\n")), [" a", "+c", " b"]);
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\n+c\r\n+d\n")), ["-a", "-b", "+c", "+d"]);
