@@ -33,7 +33,7 @@ fn a_value_changes_and_no_other_byte() {
     set(&mut client, "package.json", &["version"], &added).ok();
     let expected = package
         .replace("\"a\"", "\"b \\\"c\\\"\"")
-        .replace("\"./a.js\"", "{\r\n\t\t\"z\": 1,\r\n\t\t\"a\": [\r\n\t\t\t2\r\n\t\t]\r\n\t}")
+        .replace("\"./a.js\"", "{ \"z\": 1, \"a\": [2] }")
         .replace("\"exports\"", "\"version\": \"1.0\",\r\n\t\"exports\"");
     assert_eq!(folder.text("package.json"), format!("\u{feff}{expected}"));
     set(&mut client, "ci.yml", &["jobs", "t", "steps", "name=Test", "run"], &json!({"value": "one\ntwo\n"}))
@@ -67,7 +67,7 @@ fn several_values_are_one_edit_or_none() {
     let refused = client.call("set_value", edits(json!({"key": ["aa"], "json": "2"})));
     let refused = refused.refused("invalid-argument");
     assert!(
-        refused.text.contains("there is no aa; there are a, b. insert = true adds it"),
+        refused.text.contains("there is no aa; there are a, b; insert = true adds it"),
         "{}",
         refused.text
     );
@@ -92,6 +92,7 @@ fn what_is_not_certain_is_refused_with_the_way_out() {
         ("a.json", &["a.b"][..], json!({"json": "3"}), "several ways"),
         ("a.json", &["c"], json!({"json": "3"}), "2 times"),
         ("a.json", &["n"], json!({"value": "6"}), "as json"),
+        ("a.json", &["o", "p"], json!({"value": "6", "insert": true}), "add it first"),
         ("a.json", &["n"], json!({"json": "6", "expected": "4"}), "what stands there is 5"),
         ("a.json", &["n"], json!({"json": "5"}), "that already"),
         ("a.json", &["n"], json!({"json": "x"}), "it is no JSON"),
@@ -145,6 +146,9 @@ fn what_another_program_wrote_meanwhile_is_seen() {
     let edit = json!({"tool": "set_value", "path": "a.json", "key": ["b"], "json": "5"});
     let shown = client.call("edit_preview", edit).ok();
     assert!(shown.text.contains("+{\"a\": 3, \"b\": 5}"), "{}", shown.text);
+    // One text is a list of one.
+    client.call("set_value", json!({"path": "a.json", "key": "b", "json": "[5]"})).ok();
+    assert!(folder.text("a.json").contains("[5]"));
     drop(client);
     let mut reader = launch(&folder).argument("--mode=read-only").legacy();
     assert!(reader.tools().iter().all(|tool| tool["name"] != "set_value"));

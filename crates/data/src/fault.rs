@@ -21,6 +21,8 @@ impl Unread {
 /// Why a value cannot be found or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// So many changes of so large a text take too long.
+    TooMuch,
     /// The text is not of the format.
     Unread(Unread),
     /// The key is empty.
@@ -35,6 +37,8 @@ pub enum Fault {
         key: String,
         /// Those that are there.
         known: Vec<String>,
+        /// Whether it is the last step of the way, and could be added.
+        is_last: bool,
     },
     /// A list has no such element.
     NoElement {

@@ -6,7 +6,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::fault::Unread;
 use crate::flow::{Comments, Flow};
-use crate::layout::{self, Indent, Text, line_indent};
+use crate::layout::{self, Indent, Text, is_alone_before, line_indent};
 use crate::node::{Data, Entry, Kind, Layout, Node, Style};
 use crate::pieces::Splice;
 
@@ -68,10 +68,11 @@ fn unit(text: &str) -> &str {
     "  "
 }
 
-pub(crate) fn set(text: Text<'_>, old: &Node, value: &Data) -> Vec<Splice> {
-    // A list in one line stays in one.
+pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Vec<Splice> {
+    let (old, entry) = (parent.child(at), parent.ranges().swap_remove(at));
+    // What stands in a line stays in one.
     let is_in_line = old.len() > 0 && !text.text[old.range.clone()].contains('\n');
-    let new = written(text, old.range.start, value, !is_in_line && text.text.contains('\n'));
+    let new = written(text, old.range.start, value, !is_in_line && is_alone_before(text.text, entry.start));
     vec![Splice { range: old.range.clone(), new }]
 }
 

@@ -69,7 +69,7 @@ fn by_steps(top: &Node, steps: &[Step], is_new: bool) -> Result<Found, Fault> {
     let mut node = top;
     let mut way = Vec::new();
     for step in before {
-        let at = entry(node, step)?.ok_or_else(|| missing(node, step))?;
+        let at = entry(node, step)?.ok_or_else(|| missing(node, step, false))?;
         check(node, at)?;
         way.push(at);
         node = node.child(at);
@@ -77,7 +77,7 @@ fn by_steps(top: &Node, steps: &[Step], is_new: bool) -> Result<Found, Fault> {
     if is_new {
         return place_of_new(node, last, way);
     }
-    let at = entry(node, last)?.ok_or_else(|| missing(node, last))?;
+    let at = entry(node, last)?.ok_or_else(|| missing(node, last, true))?;
     check_key(node, at)?;
     way.push(at);
     Ok(Found { way, new: None, is_new: false })
@@ -148,11 +148,11 @@ fn place_of_new(node: &Node, step: &Step, mut way: Vec<usize>) -> Result<Found, 
         }
         (Kind::List(items, _), Step::Index(index)) => {
             let at = if *index < 0 { Some(items.len()) } else { usize::try_from(*index).ok() };
-            let at = at.filter(|at| *at <= items.len()).ok_or_else(|| missing(node, step))?;
+            let at = at.filter(|at| *at <= items.len()).ok_or_else(|| missing(node, step, true))?;
             way.push(at);
             None
         }
-        _ => return Err(missing(node, step)),
+        _ => return Err(missing(node, step, true)),
     };
     Ok(Found { way, new, is_new: true })
 }
@@ -162,7 +162,7 @@ fn is_merged(entries: &[Entry]) -> bool {
 }
 
 /// Says that a step leads nowhere, with what is there.
-fn missing(node: &Node, step: &Step) -> Fault {
+fn missing(node: &Node, step: &Step, is_last: bool) -> Fault {
     let key = match step {
         Step::Name(name) => name.clone(),
         Step::Index(index) => format!("[{index}]"),
@@ -172,7 +172,7 @@ fn missing(node: &Node, step: &Step) -> Fault {
     match &node.kind {
         Kind::Map(entries, _) if is_merged(entries) => Fault::Merged,
         Kind::Map(entries, _) => {
-            Fault::Missing { key, known: entries.iter().map(|entry| entry.key.clone()).collect() }
+            Fault::Missing { key, known: entries.iter().map(|entry| entry.key.clone()).collect(), is_last }
         }
         Kind::List(items, _) => Fault::NoElement { key, len: items.len() },
         Kind::Scalar(..) => Fault::NoMap { key },

@@ -31,6 +31,9 @@ use layout::Text;
 use node::{DEEP, Kind, Layout, Node};
 use pieces::Pieces;
 
+/// The most bytes that are read for several changes: each reads the text once.
+const WORK: usize = 64 << 20;
+
 /// A change of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
@@ -127,19 +130,29 @@ fn extent_of(parent: &Node, at: usize) -> Range<usize> {
 /// change of this position.
 pub fn change(format: Format, text: &str, changes: &[Change]) -> Result<Vec<Splice>, (usize, Fault)> {
     let eol = layout::line_ending(text);
+    if text.len().saturating_mul(changes.len()) > WORK && changes.len() > 1 {
+        return Err((changes.len() - 1, Fault::TooMuch));
+    }
     let mut pieces = Pieces::new(text);
+    let mut documents = read(format, text).map_err(|unread| (0, unread.into()))?;
     for (at, change) in changes.iter().enumerate() {
         let now = pieces.text();
-        let splices = one(format, Text { text: &now, eol }, change).map_err(|fault| (at, fault))?;
+        let text = Text { text: &now, eol };
+        let splices;
+        (splices, documents) = one(format, text, &documents, change).map_err(|fault| (at, fault))?;
         pieces.splice(splices);
     }
     Ok(pieces.changes())
 }
 
-/// Makes one change.
-fn one(format: Format, text: Text<'_>, change: &Change) -> Result<Vec<Splice>, Fault> {
-    let documents = read(format, text.text)?;
-    let chosen = chosen(&documents, change.document)?;
+/// Makes one change, and reads the text that it makes.
+fn one(
+    format: Format,
+    text: Text<'_>,
+    documents: &[Node],
+    change: &Change,
+) -> Result<(Vec<Splice>, Vec<Node>), Fault> {
+    let chosen = chosen(documents, change.document)?;
     let top = &documents[chosen];
     let found = change.key.find(top, matches!(change.action, Action::Insert { .. }))?;
     let (parent, at) = parent(top, &found);
@@ -198,7 +211,7 @@ fn one(format: Format, text: Text<'_>, change: &Change) -> Result<Vec<Splice>, F
     let now = read(format, &pieces.text()).map_err(|_| Fault::Breaks)?;
     let is_meant =
         now.len() == meant.len() && now.iter().zip(&meant).all(|(now, meant)| now.data().is(meant));
-    if is_meant { Ok(splices) } else { Err(Fault::Breaks) }
+    if is_meant { Ok((splices, now)) } else { Err(Fault::Breaks) }
 }
 
 /// Returns what goes together with the last entry of tables that have no line of their own: these too.
@@ -218,6 +231,7 @@ fn before_key(parent: &Node, name: &str) -> Result<usize, Fault> {
     entries.iter().position(|entry| entry.key == name).ok_or_else(|| Fault::Missing {
         key: name.to_owned(),
         known: entries.iter().map(|entry| entry.key.clone()).collect(),
+        is_last: false,
     })
 }
 
@@ -240,7 +254,7 @@ fn parent<'n>(top: &'n Node, found: &Found) -> (&'n Node, usize) {
 
 fn set(format: Format, text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Result<Vec<Splice>, Fault> {
     match format {
-        Format::Json => Ok(json::set(text, parent.child(at), value)),
+        Format::Json => Ok(json::set(text, parent, at, value)),
         Format::Toml => toml::set(text, parent.child(at), value),
         Format::Yaml => yaml::set(text, parent, at, value),
         Format::Env | Format::Ini => lines::set(format, text, parent.child(at), value),

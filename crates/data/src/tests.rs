@@ -102,7 +102,7 @@ fn a_way_is_found_or_the_refusal_says_what_is_there() {
     check(set(Json, text, "$.dep.x/y", &json!(5)), &text.replace("3", "5"));
     assert_eq!(set(Json, text, "c", &json!(5)), Err(Fault::Duplicate { key: "c".into(), count: 2 }));
     let missing = set(Json, text, "dep.z", &json!(1));
-    assert_eq!(missing, Err(Fault::Missing { key: "z".into(), known: vec!["x/y".into()] }));
+    assert_eq!(missing, Err(Fault::Missing { key: "z".into(), known: vec!["x/y".into()], is_last: true }));
     let by = |value: &str| {
         Key::Steps(vec![Step::Name("l".into()), Step::Word(format!("n={value}")), Step::Name("v".into())])
     };
@@ -140,6 +140,19 @@ fn several_changes_see_those_before() {
     ];
     let splices = super::change(Format::Json, text, &changes).unwrap();
     assert_eq!(applied(text, splices), "{\n  \"b\": {\n    \"c\": 1\n  }\n}\n");
+}
+
+#[test]
+fn so_many_changes_that_nobody_waits_for_them_are_refused() {
+    let text = format!("{{\"a\": \"{}\"}}", "x".repeat(1 << 20));
+    let change = Change {
+        key: Key::Dotted("a".into()),
+        document: None,
+        expected: Vec::new(),
+        action: Action::SetText("y".into()),
+    };
+    assert_eq!(super::change(Format::Json, &text, &vec![change.clone(); 65]), Err((64, Fault::TooMuch)));
+    assert!(super::change(Format::Json, &text, &[change]).is_ok());
 }
 
 const TOML: &str = "# top\nname = \"x\" # the name\nwhen = 2024-01-01\n\n[deps]\nserde = { version = \"1\", features = [\"a\"] }\na.b.c = 1\nlist = [\n    1, # one\n    2\n]\n\n[deps.sub]\n# inside\n\n[[bin]]\nname = \"one\"\n\n[[bin]]\nname = 'two'\n\n[x.y]\nz = 1\n";

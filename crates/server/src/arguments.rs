@@ -167,6 +167,11 @@ pub(crate) fn is_nothing(value: &Value) -> bool {
     }
 }
 
+/// Returns whether a list has texts.
+fn is_of_texts(property: &Value) -> bool {
+    property.pointer("/items/type").is_some_and(|kind| kind == "string")
+}
+
 fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Value, Problem> {
     let wrong = |what: &str, value: &Value| {
         let mut shown = value.to_string();
@@ -215,6 +220,11 @@ fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Val
                 })
                 .collect();
             Ok(Value::Array(items?))
+        }
+        // One text is a list of one.
+        (Some("array"), Value::String(text)) if is_of_texts(property) => {
+            let list = serde_json::from_str::<Vec<String>>(&text).unwrap_or_else(|_| vec![text]);
+            Ok(list.into())
         }
         (Some("array"), value) => wrong("a list", &value),
         (Some("object"), Value::Object(fields)) => match property.as_object() {

@@ -15,12 +15,15 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
         Fault::Unread(unread) => {
             return ("path", format!("line {} cannot be read as {}: {}", unread.line, format.name(), unread.why));
         }
+        Fault::TooMuch => {
+            return ("edits", "these are too many changes of so large a file; make several calls".to_owned());
+        }
         Fault::NoKey => "it is empty".to_owned(),
         Fault::BadKey(key) => format!("the quotes or brackets of {key} do not end; give a list of keys instead"),
         Fault::Documents(count) => {
             return ("document", format!("the file has {count} documents: say which, from 0 to {}", count - 1));
         }
-        Fault::Missing { key, known } => missing(key, known),
+        Fault::Missing { key, known, is_last } => missing(key, known, *is_last),
         Fault::NoElement { key, len } => {
             format!("the list has no element {key}: it has {len}, counted from 0; insert adds one")
         }
@@ -56,9 +59,15 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
     ("key", message)
 }
 
-fn missing(key: &str, known: &[String]) -> String {
+fn missing(key: &str, known: &[String], is_last: bool) -> String {
+    let how = match is_last {
+        true => "insert = true adds it",
+        false => {
+            "if it is to be new, add it first, with json = \"{}\" and insert = true (edits takes several)"
+        }
+    };
     if known.is_empty() {
-        return format!("there is no {key}, nor any other key; insert = true adds it");
+        return format!("there is no {key}, nor any other key; {how}");
     }
     let nearest = nearest(key, known.iter().map(String::as_str));
     let mut named: Vec<&str> =
@@ -67,7 +76,7 @@ fn missing(key: &str, known: &[String]) -> String {
     named.splice(0..0, nearest);
     named.truncate(NAMED);
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("there is no {key}; there are {}{others}. insert = true adds it", named.join(", "))
+    format!("there is no {key}; there are {}{others}; {how}", named.join(", "))
 }
 
 fn barred(bar: Bar) -> &'static str {
