@@ -71,7 +71,7 @@ pub struct StructureFound {
 type Place<'t> = NodeMatch<'t, StrDoc<Grammar>>;
 
 /// Why a text has no places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotMatched {
     /// It is too large or too deeply nested to be parsed, or not sound: what it means is not known.
     Unsound,
@@ -79,6 +79,8 @@ pub enum NotMatched {
     TooMuch,
     /// It would not be sound any more.
     Breaks,
+    /// What this variable stands for would not be one piece of code any more: `a + b` in `$A * 2` is not.
+    TakesApart(String),
 }
 
 impl Language {
@@ -237,11 +239,17 @@ impl Structure {
         places.sort_by_key(|place| (place.range().start, std::cmp::Reverse(place.range().end)));
         let exact: BTreeSet<(usize, usize)> =
             places.iter().map(|place| (place.range().start, place.range().end)).collect();
-        let mut writer = Writer { new: &self.new, text, places: &places, left: 2 * limits.bytes };
+        let mut writer =
+            Writer { new: &self.new, text, places: &places, left: 2 * limits.bytes, put: Vec::new() };
+        let mut put = Vec::new();
         for place in outer(&places, 0..text.len()) {
             let mut new = String::new();
             writer.replace(place, &mut new).ok_or(NotMatched::TooMuch)?;
-            found.places.push((place.range(), new));
+            if text[place.range()] != new {
+                found.places.push((place.range(), new));
+                put.push(core::mem::take(&mut writer.put));
+            }
+            writer.put.clear();
         }
         for place in root.find_all(&self.loose) {
             let range = place.range();
@@ -255,12 +263,20 @@ impl Structure {
         if root.get_inner_node().has_error() {
             return Err(NotMatched::Unsound);
         }
-        found.places.retain(|(range, new)| text[range.clone()] != *new);
         if !found.places.is_empty() {
             let new = replaced(text, &found.places);
             let tree = parse::tree(self.language, new.as_bytes(), limits, None).ok_or(NotMatched::TooMuch)?;
             if tree.root_node().has_error() {
                 return Err(NotMatched::Breaks);
+            }
+            let (mut came, mut gone) = (0, 0);
+            for ((range, new), put) in found.places.iter().zip(&put) {
+                let start = range.start + came - gone;
+                (came, gone) = (came + new.len(), gone + range.len());
+                let parted = put.iter().find(|(_, put)| !is_one(&tree, start + put.start..start + put.end));
+                if let Some((variable, _)) = parted {
+                    return Err(NotMatched::TakesApart((*variable).to_owned()));
+                }
             }
         }
         Ok(found)
@@ -272,12 +288,14 @@ struct Writer<'a, 't> {
     new: &'a [Part],
     text: &'a str,
     places: &'a [Place<'t>],
+    /// What was put in for variables that stand for one node, and where in the new text.
+    put: Vec<(&'a str, Range<usize>)>,
     /// How much may still be written, in pieces and their bytes: what a variable stands for may be put in twice, at each
     /// level again.
     left: usize,
 }
 
-impl Writer<'_, '_> {
+impl<'a> Writer<'a, '_> {
     fn push(&mut self, text: &str, into: &mut String) -> Option<()> {
         self.left = self.left.checked_sub(text.len() + 1)?;
         into.push_str(text);
@@ -315,7 +333,9 @@ impl Writer<'_, '_> {
                 Part::Text(text) => self.push(text, into)?,
                 Part::Variable { name, is_multiple: false } => {
                     if let Some(node) = variables.get_match(name) {
+                        let start = into.len();
                         self.fill(node.range(), into)?;
+                        self.put.push((name, start..into.len()));
                     }
                 }
                 Part::Variable { name, is_multiple: true } => {
@@ -345,6 +365,14 @@ fn outer<'p, 't>(places: &'p [Place<'t>], within: Range<usize>) -> impl Iterator
             is_outer
         },
     )
+}
+
+/// Returns whether a part of a text is one piece of code, or stands inside of a string or a comment.
+fn is_one(tree: &Tree, range: Range<usize>) -> bool {
+    let Some(node) = tree.root_node().descendant_for_byte_range(range.start, range.end) else { return true };
+    let is_words =
+        |kind: &str| ["string", "comment", "template", "text"].iter().any(|word| kind.contains(word));
+    node.byte_range() == range || range.is_empty() || node.child_count() == 0 || is_words(node.kind())
 }
 
 /// Returns whether a tree is deeper than [`DEEP`].
@@ -553,6 +581,31 @@ mod tests {
         // Each of these is tried once more for each around it.
         let pattern = format!("{}1{}", "f($$$, ".repeat(40), ")".repeat(40));
         assert_eq!(Structure::new(Language::JavaScript, &pattern, "1").err(), Some(StructureFault::TooMuch));
+    }
+
+    #[test]
+    fn what_a_variable_stands_for_stays_one_piece() {
+        let apart = |language, asked, text: &str| match found(language, asked, text) {
+            Err(NotMatched::TakesApart(variable)) => variable,
+            other => panic!("{text}: {other:?}"),
+        };
+        let asked = ["double($A)", "$A * 2"];
+        assert_eq!(apart(Language::JavaScript, asked, "x = double(1 + 2);"), "A");
+        check(Language::JavaScript, asked, "x = double(y.z(1 + 2));", "x = y.z(1 + 2) * 2;");
+        check(Language::JavaScript, ["double($A)", "($A) * 2"], "double(1 + 2);", "(1 + 2) * 2;");
+        check(
+            Language::Rust,
+            ["$A.not()", "!$A"],
+            "fn f() { (a == b).not(); a.c.not(); }",
+            "fn f() { !(a == b); !a.c; }",
+        );
+        let equal = ["assertEqual($A, $B)", "assert $A == $B"];
+        assert_eq!(apart(Language::Python, equal, "assertEqual(x < y, z)\n"), "A");
+        check(Language::JavaScript, ["f($A)", "f(\"$A\", $A)"], "f(a + b);", "f(\"a + b\", a + b);");
+        check(Language::JavaScript, ["f($A)", "{ $A }"], "f(a);", "{ a };");
+        // Also of what lies inside of another place.
+        check(Language::JavaScript, asked, "double(double(x))", "x * 2 * 2");
+        assert_eq!(apart(Language::JavaScript, asked, "double(1 + double(x))"), "A");
     }
 
     #[test]

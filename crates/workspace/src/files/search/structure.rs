@@ -77,6 +77,13 @@ impl StructurePattern {
                 let message = "with it, this file would grow too large to be checked".into();
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })
             }
+            Err(NotMatched::TakesApart(variable)) => {
+                let message = format!(
+                    "with it, what ${variable} stands for would not stay one piece of code; put brackets around it: \
+                     (${variable})"
+                );
+                Err(Kind::InvalidArgument { name: "new_string".into(), message })
+            }
             Err(NotMatched::Breaks) => {
                 let message = format!("with it, this file would not be valid {} any more", language.name());
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })
