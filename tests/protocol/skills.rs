@@ -79,6 +79,7 @@ fn the_calls_that_the_skill_shows_do_what_it_says() {
         ("users.py", "fetch_user()\nfetch_users()\n"),
         ("a.py", "\n"),
         ("main.py", "import a\n"),
+        ("package.json", "{\"scripts\": {\"test\": \"jest\"}}\n"),
     ]);
     let mut client = launch(&folder).modern();
     let read = client.request("resources/read", json!({"uri": SKILL})).unwrap();
@@ -115,5 +116,6 @@ fn the_calls_that_the_skill_shows_do_what_it_says() {
     assert!(net.ends_with("    Ok(())\n"), "{net}");
     assert_eq!(folder.text("users.py"), "load_user()\nfetch_users()\n");
     assert_eq!((folder.text("b.py"), folder.text("main.py")), ("\n".to_owned(), "import b\n".to_owned()));
+    assert_eq!(folder.text("package.json"), "{\"scripts\": {\"test\": \"vitest run\"}}\n");
     assert!(folder.text("src/main.rs").starts_with("// new\n// main\n// new\n// main\n"));
 }

@@ -79,6 +79,19 @@ fn several_values_are_one_edit_or_none() {
 }
 
 #[test]
+fn a_call_that_is_sent_again_is_made_once() {
+    let folder = Folder::with([("a.json", "{\"a\": 1, \"b\": 2}\n")]);
+    let mut client = serve(&folder);
+    for (key, more) in [("a", json!({"json": "3"})), ("b", json!({"delete": true}))] {
+        let first = set(&mut client, "a.json", &[key], &more).ok();
+        let again = set(&mut client, "a.json", &[key], &more).ok();
+        assert!(again.is_repeated(), "{}", again.text);
+        assert_eq!(again.structured["edit"], first.structured["edit"]);
+    }
+    assert_eq!(folder.text("a.json"), "{\"a\": 3}\n");
+}
+
+#[test]
 fn what_is_not_certain_is_refused_with_the_way_out() {
     let folder = Folder::with([
         ("a.json", "{\"a\": {\"b\": 1}, \"a.b\": 2, \"c\": 1, \"c\": 2, \"n\": 5}\n"),

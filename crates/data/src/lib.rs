@@ -156,8 +156,8 @@ fn one(
     let top = &documents[chosen];
     let found = change.key.find(top, matches!(change.action, Action::Insert { .. }))?;
     let (parent, at) = parent(top, &found);
-    if parent.bar.is_some() {
-        return Err(Fault::Barred(parent.bar.unwrap_or(Bar::Anchor)));
+    if let Some(bar) = parent.bar {
+        return Err(Fault::Barred(bar));
     }
     if !change.expected.is_empty() && !found.is_new {
         let now = parent.child(at);

@@ -58,11 +58,16 @@ impl EditTool for SetValue {
             let of_this = |problem: Problem| Problem { edit: several.then_some(at + 1), ..problem.at(&name) };
             changes.push(edit.change().map_err(|problem| refused(of_this(problem)))?);
         }
-        let splices = emend_data::change(format, text, &changes).map_err(|(at, fault)| {
-            let (argument, message) = messages::data::fault(&fault, format);
-            let problem = invalid(argument, &message).at(&name);
-            refused(Problem { edit: several.then_some(at + 1), ..problem })
-        })?;
+        let splices = match emend_data::change(format, text, &changes) {
+            Ok(splices) => splices,
+            Err((at, fault)) => {
+                let (argument, message) = messages::data::fault(&fault, format);
+                let problem = invalid(argument, &message).at(&name);
+                // If the same call was made before, its value is there already, or its key is gone.
+                let refusal = Some(Problem { edit: several.then_some(at + 1), ..problem });
+                return Ok(EditRequest { refusal, ..EditRequest::new(Patch::replace_places([]), origin) });
+            }
+        };
         let start = snapshot.text.body().start;
         let places = splices.into_iter().map(|splice| {
             let Splice { range, new } = with_neighbour(text, splice);
