@@ -12,8 +12,9 @@ from agents.tool_context import ToolContext
 from round import Answer, Server, play, run
 
 
-# A map of versions by path has no strict schema, nor have the arguments of another tool, so these keep theirs.
-NOT_STRICT = {"apply_patch", "edit_files", "edit_preview", "read_file"}
+# A map of versions by path has no strict schema, nor have the arguments of another tool or a list of calls, so these keep
+# theirs.
+NOT_STRICT = {"apply_patch", "edit_files", "edit_preview", "read_file", "set_value"}
 # An empty list of hunks would be none of them, which is refused with their numbers.
 HUNKS = [1]
 EMPTY = {"string": "", "integer": 0, "boolean": False, "array": [], "object": {}}
