@@ -152,7 +152,7 @@ pub fn follow<'a>(named: NamedLines, steps: impl IntoIterator<Item = Step<'a>>, 
                 // Lines that stand once in each may be others: those that are meant were changed, and their like was
                 // written elsewhere.
                 Occurrences::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => {
-                    if map.slides_across(then, now, &at) {
+                    if map.slides_into(then, now, &at) {
                         return Followed::Several(Vec::from([CurrentLines::of(kept)]));
                     }
                     at = kept;
@@ -282,9 +282,9 @@ impl LineMap {
 }
 
 impl LineMap {
-    /// Returns whether lines that came or went may have done so above these lines or below them: among equal lines a comparison
-    /// cannot tell.
-    fn slides_across(&self, then: &Text, now: &Text, at: &Range<usize>) -> bool {
+    /// Returns whether lines that came or went beside these lines may as well have done so among them, or on their other side:
+    /// where lines are equal, a comparison cannot tell.
+    fn slides_into(&self, then: &Text, now: &Text, at: &Range<usize>) -> bool {
         let (mut came, mut gone) = (0, 0);
         let mut above = 0;
         self.blocks.iter().enumerate().any(|(i, block)| {
@@ -302,9 +302,12 @@ impl LineMap {
             let up = (1..=first - floor).take_while(|by| same(lines.start - by, lines.end - by)).count();
             let room = below - block.end();
             let down = (0..room).take_while(|by| same(lines.start + by, lines.end + by)).count();
-            let may_be_above = block.end() - up <= at.start;
-            let may_be_below = first + down >= at.end;
-            may_be_above && may_be_below && up + down > 0
+            let (top, end) = (first - up, block.end() + down);
+            let touches = match at.is_empty() {
+                true => top <= at.start && end >= at.start,
+                false => top < at.end && end > at.start,
+            };
+            touches && up + down > 0
         })
     }
 }

@@ -505,6 +505,8 @@ fn among_equal_lines_nobody_knows_above_or_below_which_one_came_or_went() {
         assert!(matches!(followed(then, now, 5, 2), Followed::Kept(_)), "{now}");
     }
     assert!(matches!(followed(then, "1\n0\n0\n0\n0\nx\ny\n", 2, 2), Followed::Several(_)));
+    // Between the two, or below them.
+    assert!(matches!(followed("a\nc\nz\n", "a\nc\nb\nc\nz\n", 1, 2), Followed::Several(_)));
     // All of them at once are followed.
     assert!(matches!(followed(then, "1\n0\n0\n0\nx\nx\ny\n", 2, 3), Followed::Kept(_)));
 }

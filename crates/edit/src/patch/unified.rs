@@ -48,7 +48,16 @@ fn read(text: &str, path: Option<&str>, is_reversed: bool) -> Result<Patch, Vec<
         problems: Vec::new(),
     };
     parser.read();
-    let Parser { sections, mut problems, .. } = parser;
+    let Parser { mut sections, mut problems, .. } = parser;
+    if is_reversed {
+        // What was made last is taken back first.
+        sections.reverse();
+        let hunks = sections.iter_mut().filter_map(|section| match &mut section.operation {
+            Operation::Update { hunks, .. } => Some(hunks),
+            _ => None,
+        });
+        hunks.flatten().zip(1..).for_each(|(hunk, number)| hunk.number = number);
+    }
     if sections.is_empty() && problems.is_empty() {
         problems.push(invalid(1, Unified::NoDiff));
     }

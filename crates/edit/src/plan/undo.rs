@@ -156,6 +156,8 @@ mod tests {
         ] {
             check([before, after, now], [2, 1, 1], None);
         }
+        // What came may stand where the line was, or below the line beside that.
+        check(["a\nD\nc\nz\n", "a\nc\nz\n", "a\nc\nb\nc\nz\n"], [1, 1, 0], None);
         // A twin of the lines around it came: it may stand above or below.
         check(["1\n0\n2\n0\n0\nx\n", "1\n0\n0\n0\nx\n", "1\n0\n0\n0\n0\nx\n"], [2, 1, 0], None);
         // A last line without an ending would run into what was put below it.
