@@ -19,7 +19,13 @@ pub(crate) fn parse(written: &str) -> Result<SystemTime, String> {
 fn day(written: &str) -> Option<SystemTime> {
     let mut parts = written.splitn(3, '-').map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=days).contains(&day) {
         return None;
     }
     // Counted in years that begin in March, so that a leap day is the last one.
@@ -54,9 +60,21 @@ mod tests {
             let ago = SystemTime::now().duration_since(then).unwrap().as_secs();
             assert!((seconds..seconds + 60).contains(&ago), "{written}: {ago}");
         }
-        for wrong in
-            ["", "h", "2", "2x", "-1h", "2026", "2026-13-01", "2026-1-0", "1e9w", "9999999999999999999w", "ä"]
-        {
+        for wrong in [
+            "",
+            "h",
+            "2",
+            "2x",
+            "-1h",
+            "2026",
+            "2026-13-01",
+            "2026-1-0",
+            "2026-02-29",
+            "2026-04-31",
+            "1e9w",
+            "9999999999999999999w",
+            "ä",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
