@@ -69,6 +69,18 @@ fn a_patch_is_taken_back_by_the_patch_itself() {
 }
 
 #[test]
+fn sections_of_one_file_are_taken_back_from_the_last_to_the_first() {
+    let folder = Folder::with([("f", "1\n2\n3\n4\n")]);
+    let section = |hunk: &str| format!("--- a/f\n+++ b/f\n{hunk}");
+    let patch = section("@@ -1,3 +1,4 @@\n 1\n+new\n 2\n 3\n")
+        + &section("@@ -1,4 +1,4 @@\n 1\n-new\n+newer\n 2\n 3\n");
+    Command::new(&folder, &["apply"]).input(patch.clone()).run().ends(0);
+    assert_eq!(folder.text("f"), "1\nnewer\n2\n3\n4\n");
+    Command::new(&folder, &["apply", "-R"]).input(patch).run().ends(0);
+    assert_eq!(folder.text("f"), "1\n2\n3\n4\n");
+}
+
+#[test]
 fn several_patches_are_one_edit_or_none() {
     let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
     let patch = |name: &str, old: &str, new: &str| {
