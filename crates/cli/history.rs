@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::SystemTime;
 
+use clap::ValueHint;
 use clap_complete::ArgValueCandidates;
 use emend_server::local;
 use emend_workspace::Workspace;
@@ -23,6 +24,7 @@ const FILES: usize = 20;
 #[derive(clap::Args)]
 pub(crate) struct LogArguments {
     /// Only edits of this file: relative to the folder of --workspace, else to the working folder.
+    #[arg(value_hint = ValueHint::FilePath)]
     path: Option<String>,
 
     /// How many to list.
@@ -67,6 +69,7 @@ pub(crate) struct ShowArguments {
                         emend diff --client claude-code  what the newest session of that client did")]
 pub(crate) struct DiffArguments {
     /// Only what became of this file: relative to the folder of --workspace, else to the working folder.
+    #[arg(value_hint = ValueHint::FilePath)]
     path: Option<String>,
 
     /// The session, or its beginning, as 'emend log --json' names it; without it, that of the newest edit.

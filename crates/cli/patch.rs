@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 
+use clap::ValueHint;
 use emend_server::local::{self, Made};
 use emend_server::wire::ApplyPatch;
 use emend_workspace::FileReport;
@@ -30,11 +31,11 @@ const BAR: usize = 50;
 )]
 pub(crate) struct Arguments {
     /// The file that holds the patch; - or nothing means standard input. Several are one edit.
-    #[arg(value_name = "PATCH")]
+    #[arg(value_name = "PATCH", value_hint = ValueHint::FilePath)]
     patches: Vec<String>,
 
     /// The file to change, relative to the workspace, where the patch names none.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     path: Option<String>,
 
     /// What the patch is written in; without it, that is recognised.

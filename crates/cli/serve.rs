@@ -31,7 +31,7 @@ const LONGEST_OVER_HTTP: Duration = Duration::from_secs(80);
 pub(crate) struct Arguments {
     /// Folders whose files may be edited, as PATH or name=PATH. May be given several times; without it,
     /// those of the configuration file are meant, or else the working folder.
-    #[arg(long = "workspace", value_name = "DIR", num_args = 1..)]
+    #[arg(long = "workspace", value_name = "DIR", num_args = 1.., value_hint = clap::ValueHint::DirPath)]
     pub(crate) workspaces: Vec<String>,
 
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub(crate) struct WorkspaceFlags {
     /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
     /// those of the configuration file are meant, or else the nearest folder from the working folder upwards that
     /// has a history of edits, an .emend.toml or a .git, or else the working folder.
-    #[arg(long = "workspace", value_name = "DIR")]
+    #[arg(long = "workspace", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     workspaces: Vec<String>,
 
     #[command(flatten)]

@@ -303,6 +303,13 @@ fn a_shell_completes_the_ids_of_edits_and_sessions() {
     let lines: Vec<&str> = shown.lines().take(3).map(|line| line.split('\t').next().unwrap()).collect();
     assert_eq!(lines, [&*ids[2], &*ids[1], &*ids[0]]);
     assert!(offered(&["undo", &ids[1]]).starts_with(&ids[1]));
+    // Where a file or a folder is meant, those that are there.
+    let patch = folder.at("fix.patch").display().to_string();
+    folder.write("fix.patch", "");
+    assert!(offered(&["apply", &patch[..patch.len() - 3]]).contains("fix.patch"));
+    let around = folder.at("").display().to_string();
+    let within = around.trim_end_matches('/');
+    assert!(offered(&["log", "--workspace", &within[..within.len() - 1]]).contains(within));
     let session = log(&folder, &[])[0]["session"].as_str().unwrap().to_owned();
     assert!(offered(&["diff", "--session", ""]).contains(&session));
 }
