@@ -81,6 +81,18 @@ fn sections_of_one_file_are_taken_back_from_the_last_to_the_first() {
 }
 
 #[test]
+fn a_diff_of_the_top_of_a_file_with_a_mark_is_taken_and_taken_back() {
+    let folder = Folder::with([("f", "\u{feff}a\nb\nc\n")]);
+    let mut client = crate::serve(&folder);
+    client.replace("f", "b", "B").ok();
+    let diff = emend(&folder, &["diff"]).ends(0).out;
+    Command::new(&folder, &["apply", "-R"]).input(diff.clone()).run().ends(0);
+    assert_eq!(folder.text("f"), "\u{feff}a\nb\nc\n");
+    Command::new(&folder, &["apply"]).input(diff).run().ends(0);
+    assert_eq!(folder.text("f"), "\u{feff}a\nB\nc\n");
+}
+
+#[test]
 fn several_patches_are_one_edit_or_none() {
     let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
     let patch = |name: &str, old: &str, new: &str| {

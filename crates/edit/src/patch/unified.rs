@@ -24,6 +24,9 @@ use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Secti
 use crate::problem::Problem;
 use crate::problem::malformed::Unified;
 
+/// The byte order mark, as a character.
+const MARK: char = '\u{feff}';
+
 /// Reads a unified diff. `path` names the file if the diff does not. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     read(text, path, false)
@@ -398,11 +401,33 @@ fn change(raw: &RawHunk, is_reversed: bool) -> Result<Change, Problem> {
     };
     Ok(Change::Lines(LineChange {
         anchors: raw.anchor.iter().cloned().collect(),
-        lines: body.lines.clone(),
+        lines: without_mark(&body.lines),
         at_end: body.old_unended,
         hint,
         final_newline,
     }))
+}
+
+/// Returns the lines without the mark that a file begins with, if the first line of both sides has it: it is none of the file's
+/// lines. Where one side alone has it, the diff adds or removes it, which no hunk can.
+fn without_mark(lines: &[Line]) -> Vec<Line> {
+    let mut lines = lines.to_vec();
+    let is_marked = |line: &Line| line.before().or(line.after()).is_some_and(|text| text.starts_with(MARK));
+    let old = lines.iter().position(|line| line.before().is_some());
+    let new = lines.iter().position(|line| line.after().is_some());
+    if let (Some(old), Some(new)) = (old, new)
+        && is_marked(&lines[old])
+        && is_marked(&lines[new])
+    {
+        for at in [old, new] {
+            let (Line::Context(text) | Line::Added(text) | Line::Removed(text) | Line::Bare(text)) =
+                &mut lines[at];
+            if text.starts_with(MARK) {
+                text.drain(..MARK.len_utf8());
+            }
+        }
+    }
+    lines
 }
 
 /// Refuses a hunk whose new lines have other endings than those that they replace, or stand beside if they replace none: a

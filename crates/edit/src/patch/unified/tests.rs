@@ -309,6 +309,19 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
     assert_eq!(signs(&diff(longer)), [" a", "-b", "+b", "+c"]);
 }
 
+#[test]
+fn the_mark_of_a_file_is_none_of_its_lines() {
+    for (lines, expected) in [
+        (" \u{feff}a\n-b\n+B\n", [" a", "-b", "+B"].to_vec()),
+        ("-\u{feff}a\n+\u{feff}A\n b\n", ["-a", "+A", " b"].to_vec()),
+        ("+\u{feff}x\n-\u{feff}a\n+a\n", ["+x", "-a", "+a"].to_vec()),
+        // The mark itself comes or goes.
+        ("-\u{feff}a\n+a\n b\n", ["-\u{feff}a", "+a", " b"].to_vec()),
+    ] {
+        assert_eq!(signs(&diff(&format!("@@\n{lines}"))), expected, "{lines}");
+    }
+}
+
 proptest::proptest! {
     /// Every parser answers any lines, and a refusal names a line.
     #[test]
