@@ -93,6 +93,14 @@ fn a_diff_of_the_top_of_a_file_with_a_mark_is_taken_and_taken_back() {
 }
 
 #[test]
+fn a_name_that_ends_in_a_blank_is_not_that_of_another_file() {
+    let folder = Folder::with([("trail", "a\n")]);
+    let diff = "diff --git a/trail  b/trail \n--- a/trail \t\n+++ b/trail \t\n@@ -1 +1 @@\n-a\n+b\n";
+    Command::new(&folder, &["apply"]).input(diff).run().ends(1);
+    assert_eq!(folder.text("trail"), "a\n");
+}
+
+#[test]
 fn several_patches_are_one_edit_or_none() {
     let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
     let patch = |name: &str, old: &str, new: &str| {

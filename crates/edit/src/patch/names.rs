@@ -25,7 +25,8 @@ pub(super) fn read(text: &str) -> HeaderName {
     let text = text.trim_start();
     let name = match unquote(text) {
         Some((name, _)) => name,
-        None => text.split('\t').next().unwrap_or("").trim_end().to_string(),
+        // A tab ends a name that may end in blanks.
+        None => text.split_once('\t').map_or(text.trim_end(), |(name, _)| name).to_string(),
     };
     if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name) }
 }
