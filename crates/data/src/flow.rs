@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::layout::{is_alone_before, line_end, line_indent, line_start};
+use crate::layout::{Text, is_alone_before, line_end, line_indent, line_start};
+use crate::node::Node;
 use crate::pieces::Splice;
 
 /// How a comment begins.
@@ -51,22 +52,31 @@ impl Comments {
 
 /// A bracketed list or map in a text.
 pub(crate) struct Flow<'a> {
-    pub(crate) text: &'a str,
+    text: &'a str,
     /// With its brackets.
-    pub(crate) range: Range<usize>,
-    pub(crate) entries: Vec<Range<usize>>,
-    pub(crate) comments: Comments,
-    pub(crate) eol: &'a str,
+    range: Range<usize>,
+    entries: Vec<Range<usize>>,
+    comments: Comments,
+    eol: &'a str,
 }
 
-impl Flow<'_> {
+impl<'a> Flow<'a> {
+    pub(crate) fn new(text: Text<'a>, parent: &Node, comments: Comments) -> Self {
+        let (range, entries) = (parent.range.clone(), parent.ranges());
+        Self { text: text.text, range, entries, comments, eol: text.eol }
+    }
+
     fn comma_after(&self, at: usize) -> Option<usize> {
         let at = self.comments.skip(self.text, at);
         self.text[at..self.range.end].starts_with(',').then_some(at)
     }
 
-    /// Whether this entry begins a line.
-    pub(crate) fn begins_line(&self, entry: &Range<usize>) -> bool {
+    /// Where the first entry begins, and whether it begins a line.
+    pub(crate) fn first(&self) -> Option<(usize, bool)> {
+        self.entries.first().map(|first| (first.start, self.begins_line(first)))
+    }
+
+    fn begins_line(&self, entry: &Range<usize>) -> bool {
         is_alone_before(self.text, entry.start)
     }
 

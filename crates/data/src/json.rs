@@ -83,18 +83,15 @@ pub(crate) fn insert(
     key: Option<&str>,
     value: &Data,
 ) -> Vec<Splice> {
-    let flow = flow(text, parent);
-    let in_lines = match flow.entries.first() {
-        Some(first) => flow.begins_line(first),
-        None => text.text.contains('\n'),
-    };
+    let flow = Flow::new(text, parent, Comments::Slashes);
     let name = key.map(|key| format!("{}: ", layout::string(key))).unwrap_or_default();
-    match flow.entries.first() {
-        Some(first) => {
-            let entry = format!("{name}{}", written(text, first.start, value, in_lines));
+    match flow.first() {
+        Some((first, in_lines)) => {
+            let entry = format!("{name}{}", written(text, first, value, in_lines));
             flow.insert(before, &entry, "")
         }
         None => {
+            let in_lines = text.text.contains('\n');
             let line = line_indent(text.text, parent.range.start);
             let unit = unit(text.text);
             let deeper = format!("{line}{unit}");
@@ -110,12 +107,7 @@ pub(crate) fn insert(
 }
 
 pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Vec<Splice> {
-    flow(text, parent).delete(at)
-}
-
-fn flow<'a>(text: Text<'a>, parent: &Node) -> Flow<'a> {
-    let (range, entries) = (parent.range.clone(), parent.ranges());
-    Flow { text: text.text, range, entries, comments: Comments::Slashes, eol: text.eol }
+    Flow::new(text, parent, Comments::Slashes).delete(at)
 }
 
 fn written(text: Text<'_>, at: usize, value: &Data, in_lines: bool) -> String {

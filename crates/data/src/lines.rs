@@ -6,7 +6,7 @@ use crate::fault::{Fault, Unread};
 use crate::format::Format;
 use crate::layout::{Text, line_end, line_indent, line_start, next_line};
 use crate::node::{Bar, Data, Entry, Kind, Layout, Node, Style};
-use crate::pieces::Splice;
+use crate::pieces::{Splice, below};
 
 /// Reads a `.env` file.
 pub(crate) fn read_env(text: &str) -> Result<Node, Unread> {
@@ -46,10 +46,7 @@ fn env_value(text: &str, from: usize, end: usize) -> Result<Node, Unread> {
             written.match_indices('#').find(|(at, _)| *at == 0 || written[..*at].ends_with([' ', '\t']));
         let value = written[..comment.map_or(written.len(), |(at, _)| at)].trim_end();
         let start = if value.is_empty() { from } else { start };
-        let node = Node::scalar(start..start + value.len(), Data::Text(value.to_owned()), Style::Plain);
-        // Programs do not agree on what else these mean.
-        let bar = value.contains(['\\', '"', '\'', '`']).then_some(Bar::MaybeComment);
-        return Ok(Node { bar, ..node });
+        return Ok(Node::scalar(start..start + value.len(), Data::Text(value.to_owned()), Style::Plain));
     };
     let inside = &text[start + 1..];
     let mut is_escaped = false;
@@ -253,15 +250,6 @@ pub(crate) fn insert(
         (None, false) => (parent.range.end, ""),
     };
     Ok(vec![below(text, at, &format!("{indent}{new}"))])
-}
-
-/// Puts a line below that of a place.
-fn below(text: Text<'_>, at: usize, line: &str) -> Splice {
-    let next = next_line(text.text, at);
-    match text.text[..next].ends_with('\n') {
-        true => Splice::insert(next, format!("{line}{}", text.eol)),
-        false => Splice::insert(next, format!("{}{line}", text.eol)),
-    }
 }
 
 /// Adds a section at the end.

@@ -60,14 +60,14 @@ fn sorted(entries: &[(String, Data)]) -> Vec<&(String, Data)> {
     sorted
 }
 
-/// Returns whether two numbers are the same, however they are written.
-pub(crate) fn is_same_number(one: &str, other: &str) -> bool {
+/// Returns whether two numbers are the same, however they are written. A whole one is no fraction, as in TOML.
+fn is_same_number(one: &str, other: &str) -> bool {
     let plain = |text: &str| text.replace('_', "").trim_start_matches('+').to_owned();
     let (one, other) = (plain(one), plain(other));
     let is_whole = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     // Whole numbers are not compared as fractions, which are less exact.
     one == other
-        || !(is_whole(&one) && is_whole(&other))
+        || !(is_whole(&one) || is_whole(&other))
             && matches!((one.parse::<f64>(), other.parse::<f64>()), (Ok(one), Ok(other)) if one == other)
 }
 

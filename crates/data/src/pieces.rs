@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::layout::{Text, next_line};
+
 /// A replaced part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
@@ -18,6 +20,15 @@ impl Splice {
 
     pub(crate) fn delete(range: Range<usize>) -> Self {
         Self { range, new: String::new() }
+    }
+}
+
+/// Puts a line below that of a place.
+pub(crate) fn below(text: Text<'_>, at: usize, line: &str) -> Splice {
+    let next = next_line(text.text, at);
+    match text.text[..next].ends_with('\n') {
+        true => Splice::insert(next, format!("{line}{}", text.eol)),
+        false => Splice::insert(next, format!("{}{line}", text.eol)),
     }
 }
 

@@ -164,6 +164,7 @@ fn toml() {
     check(set(Toml, TOML, "when", &json!("2025-02-03")), &TOML.replace("2024-01-01", "2025-02-03"));
     check(set(Toml, TOML, "deps.serde.version", &json!("2")), &TOML.replace("\"1\"", "\"2\""));
     check(set(Toml, TOML, "deps.a.b.c", &json!(2.5)), &TOML.replace("c = 1", "c = 2.5"));
+    check(set(Toml, TOML, "x.y.z", &json!(1.0)), &TOML.replace("z = 1", "z = 1.0"));
     check(set(Toml, TOML, "deps.list[1]", &json!(3)), &TOML.replace("    2\n", "    3\n"));
     check(
         set(Toml, TOML, "deps.list", &json!([3, 4])),
@@ -312,6 +313,7 @@ fn env_and_ini() {
     check(set(Env, env, "URL", &json!("u")), &env.replace("http://x/#y", "u"));
     check(insert(Env, env, "E", &json!(true)), &format!("{env}E=true\n"));
     check(before(Env, env, "E", &json!("x"), "C"), &env.replace("C=", "E=x\nC="));
+    check(set(Env, "A=it\\'s \\\n", "A", &json!("b")), "A=b\n");
     check(delete(Env, env, "B"), &env.replace("export B=\"x\\ny\"\n", ""));
     assert_eq!(set(Env, env, "A", &json!([1])), Err(Fault::NoSuchValue));
     let ini = "; of it\nroot = 1\n\n[core]\n\tbare = false\n\teditor = vim -n\n[remote \"origin\"]\n\turl = a:b\nx: 1 ; c\n[s]\nlong = a\n  b\nlast=\n";

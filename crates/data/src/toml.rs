@@ -8,7 +8,7 @@ use crate::fault::{Fault, Unread};
 use crate::flow::{Comments, Flow};
 use crate::layout::{self, Text, is_alone_before, line_end, line_indent, line_start, next_line};
 use crate::node::{Bar, Data, Entry, Kind, Layout, Node, Style};
-use crate::pieces::Splice;
+use crate::pieces::{Splice, below};
 
 pub(crate) fn read(text: &str) -> Result<Node, Unread> {
     let document = Document::parse(text).map_err(|error| {
@@ -176,7 +176,7 @@ pub(crate) fn insert(
         None => written,
     };
     if parent.layout() == Some(Layout::Flow) {
-        let flow = flow(text, parent);
+        let flow = Flow::new(text, parent, Comments::Hash);
         let empty = if key.is_some() { format!(" {new} ") } else { new.clone() };
         return Ok(flow.insert(before, &new, &empty));
     }
@@ -206,12 +206,7 @@ pub(crate) fn insert(
             return Ok(vec![Splice::insert(0, format!("{new}{}{blank}", text.eol))]);
         }
     };
-    let next = next_line(text.text, at);
-    let line = format!("{indent}{prefix}{new}");
-    Ok(vec![match text.text[..next].ends_with('\n') {
-        true => Splice::insert(next, format!("{line}{}", text.eol)),
-        false => Splice::insert(next, format!("{}{line}", text.eol)),
-    }])
+    Ok(vec![below(text, at, &format!("{indent}{prefix}{new}"))])
 }
 
 /// Returns the lines of an entry that is written in its table: `None` for tables with headers.
@@ -230,7 +225,7 @@ fn own_range(entry: &Entry) -> Option<Range<usize>> {
 
 pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
     if parent.layout() == Some(Layout::Flow) {
-        return Ok(flow(text, parent).delete(at));
+        return Ok(Flow::new(text, parent, Comments::Hash).delete(at));
     }
     let node = parent.child(at);
     let lines = |range: Range<usize>| {
@@ -247,9 +242,4 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
         }
         _ => Err(Fault::Table),
     }
-}
-
-fn flow<'a>(text: Text<'a>, parent: &Node) -> Flow<'a> {
-    let (range, entries) = (parent.range.clone(), parent.ranges());
-    Flow { text: text.text, range, entries, comments: Comments::Hash, eol: text.eol }
 }

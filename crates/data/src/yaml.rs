@@ -5,15 +5,13 @@
 mod read;
 mod write;
 
-use std::ops::Range;
-
 pub(crate) use self::read::read;
-use self::write::{block, flow as in_flow, is_block, scalar};
+use self::write::{block, flow as in_flow, is_block, one, scalar};
 use crate::fault::Fault;
 use crate::flow::{Comments, Flow};
 use crate::layout::{Text, is_alone_before, line_end, line_start, next_line};
 use crate::node::{Data, Kind, Layout, Node, Style};
-use crate::pieces::Splice;
+use crate::pieces::{Splice, below};
 
 pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Result<Vec<Splice>, Fault> {
     let old = parent.child(at);
@@ -37,10 +35,8 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Res
         };
         let lines = block(value, line, unit, text.eol);
         if first {
-            return Ok(vec![Splice {
-                range: sign..old.range.end.max(sign),
-                new: format!(" {}", lines.trim_start()),
-            }]);
+            let new = format!(" {}", lines.trim_start());
+            return Ok(vec![ended(text, Splice { range: sign..old.range.end.max(sign), new })]);
         }
         // A comment behind the old value stays behind the key.
         let end = line_end(text.text, old.range.end.max(sign));
@@ -83,14 +79,14 @@ pub(crate) fn insert(
     let Some(Layout::Block(column)) = parent.layout() else {
         let value = in_flow(value, Style::Plain);
         let entry = name.map_or_else(|| value.clone(), |name| format!("{name}: {value}"));
-        return Ok(flow(text, parent).insert(before, &entry, &entry));
+        return Ok(Flow::new(text, parent, Comments::Hash).insert(before, &entry, &entry));
     };
     let unit = unit(text.text);
     let new = match (&name, is_block(value)) {
         (Some(name), true) => format!("{name}:{}{}", text.eol, block(value, column + unit, unit, text.eol)),
-        (Some(name), false) => format!("{name}: {}", inline(value, column + unit, text.eol)),
+        (Some(name), false) => format!("{name}: {}", one(value, column + unit, text.eol)),
         (None, true) => format!("- {}", block(value, column + 2, unit, text.eol).trim_start()),
-        (None, false) => format!("- {}", inline(value, column + 2, text.eol)),
+        (None, false) => format!("- {}", one(value, column + 2, text.eol)),
     };
     let indent = " ".repeat(column);
     if before < parent.len() {
@@ -99,29 +95,19 @@ pub(crate) fn insert(
     }
     let last = parent.child(parent.len().saturating_sub(1));
     let end = last.range.end.max(parent.ranges().last().map_or(0, |range| range.end));
-    let next = next_line(text.text, end);
-    Ok(vec![match text.text[..next].ends_with('\n') {
-        true => Splice::insert(next, format!("{indent}{new}{}", text.eol)),
-        false => ended(text, Splice::insert(next, format!("{}{indent}{new}", text.eol))),
-    }])
+    Ok(vec![ended(text, below(text, end, &format!("{indent}{new}")))])
 }
 
 /// Ends the last line of a text, if a block stands there: without it the block would lose the end of its own last line.
 fn ended(text: Text<'_>, splice: Splice) -> Splice {
-    let is_last = splice.range.end == text.text.len() && splice.new.contains(&format!("|{}", text.eol));
+    let is_last = splice.range.end == text.text.len() && !splice.new.ends_with('\n');
+    let is_last = is_last && splice.new.contains(&format!("|{}", text.eol));
     Splice { new: if is_last { splice.new + text.eol } else { splice.new }, ..splice }
-}
-
-fn inline(value: &Data, column: usize, eol: &str) -> String {
-    match value {
-        Data::List(_) | Data::Map(_) => in_flow(value, Style::Plain),
-        _ => scalar(value, Style::Plain, Some((column, eol))),
-    }
 }
 
 pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
     if parent.layout() == Some(Layout::Flow) {
-        return Ok(flow(text, parent).delete(at));
+        return Ok(Flow::new(text, parent, Comments::Hash).delete(at));
     }
     if parent.len() == 1 {
         return Err(Fault::OnlyOne);
@@ -181,9 +167,4 @@ fn unit(text: &str) -> usize {
         last = indent;
     }
     2
-}
-
-fn flow<'a>(text: Text<'a>, parent: &Node) -> Flow<'a> {
-    let (range, entries): (Range<usize>, _) = (parent.range.clone(), parent.ranges());
-    Flow { text: text.text, range, entries, comments: Comments::Hash, eol: text.eol }
 }

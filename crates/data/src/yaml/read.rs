@@ -1,10 +1,9 @@
 //! The tree of a YAML text.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use crate::fault::Unread;
 use crate::layout::{line_end, line_indent, line_start, next_line};
@@ -27,30 +26,25 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>, Unread> {
     };
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();
-    // What an alias stands for counts as a value of its own.
-    let mut seen = BTreeSet::new();
     for event in Parser::new_from_str(text) {
         let (event, span) =
             event.map_err(|error| Unread::at(text, offset(error.marker().index()), error.info()))?;
-        let range = |span: Span| offset(span.start.index())..offset(span.end.index());
-        let range = range(span);
+        let range = offset(span.start.index())..offset(span.end.index());
         let node = match event {
-            Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) if open.len() >= DEEP => {
-                let _ = (anchor, tag);
+            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() >= DEEP => {
                 return Err(Unread::at(text, range.start, "it is nested too deeply"));
             }
             Event::SequenceStart(anchor, ref tag) | Event::MappingStart(anchor, ref tag) => {
                 let is_map = matches!(event, Event::MappingStart(..));
                 let start = after_properties(text, range.start);
                 let is_flow = text[start..].starts_with(if is_map { '{' } else { '[' });
-                seen.insert(anchor);
                 let bar = bar(anchor, tag.as_ref());
                 open.push(Open { start, is_map, is_flow, bar, items: Vec::new() });
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(ended) = open.pop() else { continue };
-                closed(text, ended, range.end)?
+                closed(text, ended, range.end)
             }
             Event::Alias(_) => {
                 let written = text[range.clone()].trim_end();
@@ -190,7 +184,7 @@ fn of_block(text: &str, at: usize, sign: char, column: Option<usize>) -> Range<u
 }
 
 /// Makes the node of a list or map that has ended.
-fn closed(text: &str, ended: Open, end: usize) -> Result<Node, Unread> {
+fn closed(text: &str, ended: Open, end: usize) -> Node {
     let Open { start, is_map, is_flow, bar, items } = ended;
     let last = items.last().map_or(start, |item| item.range.end);
     let first = items.first().map_or(start, |item| item.range.start);
@@ -201,7 +195,7 @@ fn closed(text: &str, ended: Open, end: usize) -> Result<Node, Unread> {
         (first..last, Layout::Block(first - line_start(text, first)))
     };
     if !is_map {
-        return Ok(Node { range, kind: Kind::List(items, layout), bar });
+        return Node { range, kind: Kind::List(items, layout), bar };
     }
     let mut entries = Vec::new();
     let mut items = items.into_iter();
@@ -210,7 +204,7 @@ fn closed(text: &str, ended: Open, end: usize) -> Result<Node, Unread> {
     }
     // An empty value ends with the colon of its key.
     let end = entries.last().map_or(range.end, |entry| range.end.max(entry.value.range.end));
-    Ok(Node { range: range.start..end, kind: Kind::Map(entries, layout), bar })
+    Node { range: range.start..end, kind: Kind::Map(entries, layout), bar }
 }
 
 fn entry(text: &str, key: Node, mut value: Node, is_flow: bool) -> Entry {

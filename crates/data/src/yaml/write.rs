@@ -39,7 +39,8 @@ pub(super) fn block(value: &Data, column: usize, unit: usize, eol: &str) -> Stri
     lines.join(eol)
 }
 
-fn one(value: &Data, column: usize, eol: &str) -> String {
+/// Writes a value that is no block.
+pub(super) fn one(value: &Data, column: usize, eol: &str) -> String {
     match value {
         Data::List(_) => "[]".to_owned(),
         Data::Map(_) => "{}".to_owned(),
