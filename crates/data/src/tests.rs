@@ -269,6 +269,12 @@ fn yaml() {
     );
     check(delete(Yaml, YAML, "on.push.branches[1]"), &YAML.replace(", 'dev'", ""));
     assert_eq!(delete(Yaml, YAML, "jobs.build"), Err(Fault::OnlyOne));
+    // A block at the end of a text that does not end would get a line ending.
+    let open = "a: |\n  x";
+    assert_eq!(insert(Yaml, open, "b", &json!(1)), Err(Fault::Breaks));
+    check(set(Yaml, open, "a", &json!("x\n")), "a: \"x\\n\"");
+    check(set(Yaml, open, "a", &json!("x\ny\n")), "a: |\n  x\n  y\n");
+    check(before(Yaml, open, "b", &json!(1), "a"), "b: 1\na: |\n  x");
     let crlf = YAML.replace('\n', "\r\n");
     check(
         insert(Yaml, &crlf, "jobs.x", &json!({"a": [1]})),

@@ -128,6 +128,8 @@ fn of_scalar(
         ScalarStyle::Literal | ScalarStyle::Folded => {
             let sign = if style == ScalarStyle::Literal { '|' } else { '>' };
             let range = of_block(text, range.start, sign, column);
+            // The parser ends the last line of a text that does not end.
+            let value = value.strip_suffix('\n').filter(|_| range.end == text.len()).unwrap_or(value);
             Node::scalar(range, Data::Text(value.to_owned()), Style::Block)
         }
     }
