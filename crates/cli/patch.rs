@@ -6,9 +6,8 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::builder::PossibleValuesParser;
-
 use clap::ValueHint;
+use clap::builder::PossibleValuesParser;
 use emend_server::local::{self, Made};
 use emend_server::wire::ApplyPatch;
 use emend_workspace::FileReport;

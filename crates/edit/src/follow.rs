@@ -279,9 +279,7 @@ impl LineMap {
         let start = hull.start + came - gone;
         Err((start..start + hull.len() + more - less, hull == *at && !at.is_empty()))
     }
-}
 
-impl LineMap {
     /// Returns whether lines that came or went beside these lines may as well have done so among them, or on their other side:
     /// where lines are equal, a comparison cannot tell.
     fn slides_into(&self, then: &Text, now: &Text, at: &Range<usize>) -> bool {

@@ -4,8 +4,9 @@
 //! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
 //! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file, `difference` for how
 //! they differ from the request and `lines` for lines of another version, `symbols` for definitions,
-//! `sketches` for sketches. `workspace` has all others, with `approval` for
-//! edits that need a person, `data` for values by their keys, `seen` for files that were not read as they are and `places` for replacements in many files. `notes` has the notes on an edit that is made, or would be.
+//! `sketches` for sketches. `workspace` has all others, with `approval` for edits that need a person, `seen` for files that
+//! were not read as they are and `places` for replacements in many files. `data` is about values by their keys. `notes` has
+//! the notes on an edit that is made, or would be.
 
 pub(crate) mod approval;
 pub(crate) mod data;

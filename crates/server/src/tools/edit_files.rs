@@ -30,6 +30,8 @@ impl EditFiles {
         MoveFile::ABOUT.name,
         DeleteFile::ABOUT.name,
     ];
+    /// Those that change what they find in the files as they are.
+    const ALONE: [&str; 2] = [ReplaceInFiles::ABOUT.name, SetValue::ABOUT.name];
 }
 
 impl ToolArguments for EditFiles {
@@ -57,12 +59,9 @@ the result of those before it; line numbers stay those of the version that is na
 
     fn check(arguments: &JsonObject) -> Result<(), Problem> {
         let edits = arguments.get("edits").and_then(Value::as_array).into_iter().flatten();
-        let searches = |edit: &Value| {
-            let alone = [ReplaceInFiles::ABOUT.name, SetValue::ABOUT.name];
-            alone.into_iter().find(|name| edit.get("tool").is_some_and(|tool| tool == name))
-        };
         for (at, edit) in edits.into_iter().enumerate() {
-            if let Some(name) = searches(edit) {
+            let tool = edit.get("tool").and_then(Value::as_str);
+            if let Some(name) = tool.filter(|tool| Self::ALONE.contains(tool)) {
                 let message = format!(
                     "{name} is a call of its own, before or after this one: it changes what it finds in the files as they \
                      are, and would not see what the edits before it do"
