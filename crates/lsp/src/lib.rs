@@ -31,7 +31,7 @@
 //! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`]), which servers
 //! there are (`known`, `server_config`), all of them together ([`servers`]), one server in one root (`worker`, `queue`), a
 //! running process (`server_process`, `wire`, `requests`), the documents that are open in it (`open_documents`), an
-//! initialized server (`lsp_session`), and its diagnostics (`raw_diagnostic`, `compare`).
+//! initialized server (`lsp_session`), and its diagnostics (`position`, `raw_diagnostic`, `compare`).
 
 pub mod settings;
 
@@ -54,6 +54,7 @@ mod lsp_session;
 mod open_documents;
 
 mod compare;
+mod position;
 mod raw_diagnostic;
 
 pub use aftermath::{
