@@ -213,6 +213,9 @@ fn refusal(code: Code) -> String {
             "    b();\n}\n",
             "    b();\n",
         ),
+        Code::LanguageServer => with_file("notes.txt", b"old\n", &|client| {
+            client.call("rename_symbol", json!({"path": "notes.txt", "symbol": "old", "new_name": "new"}))
+        }),
         // They need an endpoint, and a build that can ask one; tests/tools/draft_edit.rs has both.
         Code::ModelFailed => message_of(
             Kind::ModelFailed {

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 18] = [
+const TOOLS: [&str; 19] = [
     "read_file",
     "list_files",
     "search_text",
@@ -31,6 +31,7 @@ const TOOLS: [&str; 18] = [
     "replace_in_files",
     "replace_lines",
     "set_value",
+    "rename_symbol",
     "apply_patch",
     "apply_sketch",
     "write_file",

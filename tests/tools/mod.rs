@@ -19,6 +19,7 @@ mod preview;
 #[cfg(all(unix, feature = "apply-model"))]
 mod proposed_sketch;
 mod reading;
+mod rename_symbol;
 mod repeated;
 mod replace_in_files;
 mod replace_lines;

@@ -1,4 +1,5 @@
-//! Runs language servers for one purpose: to report which errors and warnings an edit brought and how many it removed.
+//! Runs language servers for two purposes: to report which errors and warnings an edit brought and how many it removed, and
+//! to learn which edit a renamed symbol or a moved file needs.
 //!
 //! The crate does not depend on Emend. A program reports each edit that it has made to [`Servers`] and gets a
 //! [`PendingAftermath`], which is complete once all servers concerned have answered. Callers wait for it only if they
@@ -28,7 +29,7 @@
 //! }
 //! ```
 //!
-//! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`]), which servers
+//! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`], [`question`], [`workspace_edit`]), which servers
 //! there are (`known`, `server_config`), all of them together ([`servers`]), one server in one root (`worker`, `queue`), a
 //! running process (`server_process`, `wire`, `requests`), the documents that are open in it (`open_documents`), an
 //! initialized server (`lsp_session`), and its diagnostics (`position`, `raw_diagnostic`, `compare`).
@@ -37,6 +38,8 @@ pub mod settings;
 
 pub mod aftermath;
 pub mod pending;
+pub mod question;
+pub mod workspace_edit;
 
 mod known;
 mod server_config;
@@ -62,5 +65,7 @@ pub use aftermath::{
     ServerState, Severity,
 };
 pub use pending::PendingAftermath;
+pub use question::{Answered, Asked, Question};
 pub use servers::Servers;
 pub use settings::{LspSettings, ServerLimits, ServerSetting};
+pub use workspace_edit::{TextChange, WorkspaceEdit};

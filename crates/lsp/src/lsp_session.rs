@@ -1,4 +1,6 @@
-//! An initialized server, and its diagnostics of exactly the texts that it was sent.
+//! An initialized server, and its diagnostics of exactly the texts that it was sent. `asking` has the questions to it.
+
+mod asking;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,8 @@ pub(crate) struct LspSession {
     kind: Dialect,
     limits: ServerLimits,
     units: ColumnUnits,
+    /// The capabilities that the server has announced.
+    offered: Value,
     /// Whether `didSave` includes the text; `None` if the server does not want it at all.
     save_includes_text: Option<bool>,
     /// Whether the server publishes diagnostics without a version.
@@ -64,8 +68,8 @@ impl LspSession {
         limits: ServerLimits,
     ) -> Result<Self, RequestError> {
         let deadline = Instant::now() + limits.initialize;
-        let answer = process.request("initialize", initialize_params(root, options), deadline)?;
-        let offered = &answer["capabilities"];
+        let mut answer = process.request("initialize", initialize_params(root, options), deadline)?;
+        let offered = answer["capabilities"].take();
         let chosen = serde_json::from_value(offered["positionEncoding"].clone()).ok();
         let save = &offered["textDocumentSync"]["save"];
         let session = Self {
@@ -82,10 +86,10 @@ impl LspSession {
             has_answered_edit: false,
             limits,
             process,
+            offered,
         };
-        session
-            .process
-            .with_inbox(|inbox| inbox.has_pull_diagnostics = offered["diagnosticProvider"].is_object());
+        let has_pull_diagnostics = session.offered["diagnosticProvider"].is_object();
+        session.process.with_inbox(|inbox| inbox.has_pull_diagnostics = has_pull_diagnostics);
         session.process.notify::<Initialized>(InitializedParams {})?;
         Ok(session)
     }
@@ -436,20 +440,24 @@ impl LspSession {
 
     fn pull_diagnostics(&self, path: &Path, deadline: Instant) -> Result<RawDiagnostics, RequestError> {
         let params = json!({"textDocument": {"uri": uri(path)?}});
+        let mut answer = self.request("textDocument/diagnostic", &params, deadline)?;
+        let items = serde_json::from_value(answer["items"].take());
+        let items =
+            items.map_err(|error| RequestError::refused(format!("its diagnostics are none: {error}")))?;
+        Ok(Arc::new(raw_diagnostic::diagnostics_from_lsp(items)))
+    }
+
+    /// Sends a request, and again while the server answers that something has just changed.
+    fn request(&self, method: &str, params: &Value, deadline: Instant) -> Result<Value, RequestError> {
         loop {
-            let answer = match self.process.request("textDocument/diagnostic", params.clone(), deadline) {
+            match self.process.request(method, params.clone(), deadline) {
                 Err(RequestError::Refused { code, .. })
                     if is_transient(code) && Instant::now() < deadline =>
                 {
                     let _ = self.process.wait(Instant::now() + RETRY_DELAY, |_| None::<()>);
-                    continue;
                 }
-                answer => answer?,
-            };
-            let items = serde_json::from_value(answer["items"].clone());
-            let items =
-                items.map_err(|error| RequestError::refused(format!("its diagnostics are none: {error}")))?;
-            return Ok(Arc::new(raw_diagnostic::diagnostics_from_lsp(items)));
+                answer => return answer,
+            }
         }
     }
 
@@ -493,8 +501,11 @@ fn initialize_params(root: &Path, options: &Value) -> Value {
                 "synchronization": {"didSave": true},
                 "publishDiagnostics": {"versionSupport": true, "relatedInformation": true},
                 "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
+                "rename": {"prepareSupport": true},
             },
             "workspace": {
+                "workspaceEdit": {"documentChanges": true, "resourceOperations": ["rename"]},
+                "fileOperations": {"willRename": true},
                 "configuration": true,
                 "didChangeWatchedFiles": {"dynamicRegistration": true},
                 "workspaceFolders": true,

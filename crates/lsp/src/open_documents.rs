@@ -62,8 +62,14 @@ impl OpenDocuments {
         self.documents.iter()
     }
 
-    /// Opens a document with this text, or changes the open one to it.
+    /// Opens a document with this text, or changes the open one to it. Another one may be closed for it.
     pub(crate) fn sync(&mut self, path: &Path, language: &str, text: &str) -> Result<(), RequestError> {
+        self.hold(path, language, text)?;
+        self.close_surplus()
+    }
+
+    /// Opens a document with this text, or changes the open one to it. All others stay open.
+    pub(crate) fn hold(&mut self, path: &Path, language: &str, text: &str) -> Result<(), RequestError> {
         if self.documents.get(path).is_some_and(|document| document.text == text) {
             return Ok(());
         }
@@ -86,8 +92,7 @@ impl OpenDocuments {
         self.process.with_inbox(|inbox| inbox.open.insert(path.to_owned()));
         let text_document =
             TextDocumentItem { uri, language_id: language.to_owned(), version, text: text.to_owned() };
-        self.process.notify::<DidOpenTextDocument>(DidOpenTextDocumentParams { text_document })?;
-        self.close_surplus()
+        self.process.notify::<DidOpenTextDocument>(DidOpenTextDocumentParams { text_document })
     }
 
     fn close_surplus(&mut self) -> Result<(), RequestError> {

@@ -1,6 +1,15 @@
-//! The columns of a server, which counts them in units of its own.
+//! Places in a text as a server counts them: lines from zero, and columns in units of its own.
 
 use lsp_types::PositionEncodingKind;
+
+/// A place between two characters of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    /// The line, from zero.
+    pub(crate) line: u32,
+    /// The column from zero, in the units of the server.
+    pub(crate) units: u32,
+}
 
 /// The units in which a server counts columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +50,35 @@ impl ColumnUnits {
         }
         characters
     }
+
+    /// Returns the position of a byte of a text.
+    pub(crate) fn position(self, text: &str, offset: usize) -> Position {
+        let before = text.get(..offset).unwrap_or(text);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count();
+        let column = before.rsplit('\n').next().unwrap_or_default();
+        let units: usize = column.chars().map(|character| self.units_of(character)).sum();
+        let bounded = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Position { line: bounded(line), units: bounded(units) }
+    }
+
+    /// Returns the byte of a text at a position; `None` where the text has no such place.
+    pub(crate) fn offset(self, text: &str, position: Position) -> Option<usize> {
+        let mut start = 0;
+        for _ in 0..position.line {
+            start += text[start..].find('\n')? + 1;
+        }
+        let line = text[start..].split('\n').next()?;
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let (mut left, mut offset) = (position.units as usize, start);
+        for character in line.chars() {
+            if left == 0 {
+                break;
+            }
+            left = left.checked_sub(self.units_of(character))?;
+            offset += character.len_utf8();
+        }
+        (left == 0).then_some(offset)
+    }
 }
 
 #[cfg(test)]
@@ -56,5 +94,27 @@ mod tests {
         // In the middle of a character, and behind the end.
         assert_eq!(ColumnUnits::Utf16.characters(line, 2), 1);
         assert_eq!(ColumnUnits::Utf8.characters(line, 99), 5);
+    }
+
+    #[test]
+    fn a_position_is_a_byte_and_back() {
+        let text = "a😀ü x\r\n\nüb";
+        for units in [ColumnUnits::Utf8, ColumnUnits::Utf16, ColumnUnits::Utf32] {
+            for (offset, character) in text.char_indices() {
+                let position = units.position(text, offset);
+                let expected = if character == '\n' && offset == 10 { None } else { Some(offset) };
+                assert_eq!(units.offset(text, position), expected, "{units:?} {offset}");
+            }
+            let end = units.position(text, text.len());
+            assert_eq!(units.offset(text, end), Some(text.len()));
+        }
+    }
+
+    #[test]
+    fn a_position_that_the_text_does_not_have_is_none() {
+        let at = |line, units| ColumnUnits::Utf16.offset("a😀\nb", Position { line, units });
+        assert_eq!([at(0, 1), at(0, 3), at(1, 1)], [Some(1), Some(5), Some(7)]);
+        // Within a character, behind the end of a line, and behind that of the text.
+        assert_eq!([at(0, 2), at(0, 4), at(1, 2), at(2, 0)], [None; 4]);
     }
 }

@@ -9,6 +9,7 @@ use emend_threads::Waiting;
 
 use crate::aftermath::{Diagnosis, FileChange, LazyContent, ServerReport, ServerState};
 use crate::pending::Reply;
+use crate::question::{Answered, Question};
 
 /// How many edits may wait before further ones are merged.
 const MAX_EDITS: usize = 4;
@@ -39,7 +40,14 @@ impl From<FileChange> for SharedChange {
 pub(crate) enum Job {
     Edit { changes: Vec<SharedChange>, reply: Reply<ServerReport> },
     Diagnose { texts: Vec<(PathBuf, String)>, reply: Reply<Diagnosis> },
+    Ask { question: Arc<Question>, reply: Reply<Answered> },
     OutsideChanges(Vec<PathBuf>),
+}
+
+impl Job {
+    fn is_question(&self) -> bool {
+        matches!(self, Self::Diagnose { .. } | Self::Ask { .. })
+    }
 }
 
 /// The jobs of one server, in order.
@@ -63,16 +71,14 @@ impl Queue {
     pub(crate) fn push(&mut self, job: Job) -> Option<Job> {
         match job {
             Job::Edit { changes, reply } => self.push_edit(changes, reply),
-            Job::Diagnose { .. }
-                if self.count(|job| matches!(job, Job::Diagnose { .. })) >= MAX_QUESTIONS =>
-            {
+            Job::Diagnose { .. } | Job::Ask { .. } if self.count(Job::is_question) >= MAX_QUESTIONS => {
                 Some(job)
             }
             Job::OutsideChanges(paths) => {
                 self.push_outside(paths);
                 None
             }
-            Job::Diagnose { .. } => {
+            Job::Diagnose { .. } | Job::Ask { .. } => {
                 self.jobs.push_back(job);
                 None
             }

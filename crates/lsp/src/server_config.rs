@@ -147,6 +147,12 @@ impl ServerConfig {
         known::objection(self.dialect, root, self.runs_project_code)
     }
 
+    /// Returns what the server does not see, because it may not run programs of the workspace.
+    pub(crate) fn unseen(&self) -> Option<&'static str> {
+        (self.dialect == Dialect::RustAnalyzer && !self.runs_project_code)
+            .then_some("what build scripts and procedural macros make")
+    }
+
     /// Returns the options and the environment to launch the server with.
     pub(crate) fn launch(&self, program: &std::path::Path, search: &Search) -> Result<Launch, String> {
         let mut start = known::launch(self.dialect, program, search, self.runs_project_code)?;

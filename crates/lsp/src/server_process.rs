@@ -30,6 +30,8 @@ use crate::wire;
 const MAX_UNREAD_MESSAGES: usize = 1000;
 /// The number of files up to which diagnostics of closed files are kept.
 const MAX_CLOSED_FILES: usize = 200;
+/// How many pieces of work of a server are known at once.
+const MAX_IN_PROGRESS: usize = 100;
 /// How many bytes at the end of a server's standard error are kept.
 const STDERR_TAIL: usize = 2000;
 /// How long a process may live on with its standard output closed.
@@ -89,6 +91,8 @@ pub(crate) struct Inbox {
     pub(crate) has_pull_diagnostics: bool,
     /// Whether the server has announced that it has nothing left to read or compute.
     pub(crate) is_quiescent: Option<bool>,
+    /// What the server says that it is busy with, by the token of each piece of work.
+    pub(crate) in_progress: BTreeMap<String, String>,
     /// How many bytes the server has written since it was last sent something.
     unprompted_bytes: usize,
     last_message: Option<Instant>,
@@ -303,6 +307,7 @@ impl Shared {
             Message::Notification(notice) => match notice.method.as_str() {
                 notification::PublishDiagnostics::METHOD => inbox.record_published(notice.params),
                 "experimental/serverStatus" => inbox.is_quiescent = notice.params["quiescent"].as_bool(),
+                notification::Progress::METHOD => inbox.record_progress(&notice.params),
                 _ => {}
             },
         }
@@ -343,6 +348,18 @@ impl Shared {
 }
 
 impl Inbox {
+    fn record_progress(&mut self, params: &Value) {
+        let (token, value) = (params["token"].to_string(), &params["value"]);
+        match value["kind"].as_str() {
+            Some("begin") if self.in_progress.len() < MAX_IN_PROGRESS => {
+                let title: String = value["title"].as_str().unwrap_or_default().chars().take(100).collect();
+                self.in_progress.insert(token, title);
+            }
+            Some("end") => drop(self.in_progress.remove(&token)),
+            _ => {}
+        }
+    }
+
     fn record_published(&mut self, params: Value) {
         let Ok(published) = serde_json::from_value::<lsp_types::PublishDiagnosticsParams>(params) else {
             return;

@@ -13,6 +13,7 @@ use emend_threads::Mutex;
 use crate::aftermath::{Diagnosis, FileChange, ServerInfo, ServerState};
 use crate::known::{PROJECT_FILES, extension};
 use crate::pending::{Awaited, PendingAftermath};
+use crate::question::{Answered, Question};
 use crate::queue::{Job, SharedChange};
 use crate::server_config::{self, ServerConfig};
 use crate::settings::{LspSettings, ServerLimits};
@@ -66,6 +67,14 @@ impl Servers {
     /// Returns the extensions of all files that a configured server handles, installed or not.
     pub fn extensions(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().flat_map(|server| server.extensions.iter().map(|(ending, _)| ending.as_str()))
+    }
+
+    /// Returns whether a server, installed or not, is for both of these files.
+    pub fn are_alike(&self, one: &Path, other: &Path) -> bool {
+        let has = |server: &ServerConfig, path| {
+            extension(path).is_some_and(|ending| server.language(ending).is_some())
+        };
+        self.servers.iter().any(|server| has(server, one) && has(server, other))
     }
 
     /// Notifies the servers of an edit that has been made, without waiting for them. Returns `None` if no server
@@ -140,14 +149,38 @@ impl Servers {
         }
         for (server, worker, awaited) in asked {
             answers.extend(awaited.wait(deadline).unwrap_or_else(|| {
-                let state = match worker.state() {
-                    ServerState::Ready | ServerState::Idle => {
-                        ServerState::Silent { why: "it has not answered yet".into() }
-                    }
-                    state => state,
-                };
-                vec![Diagnosis::without_diagnostics(&server.name, state)]
+                vec![Diagnosis::without_diagnostics(&server.name, worker.state_of_silence())]
             }));
+        }
+        answers
+    }
+
+    /// Puts a question to all servers for its file. Each has an answer in the result, also if it is not installed.
+    pub fn ask(&self, question: Question, deadline: Instant) -> Vec<Answered> {
+        let Some(root) = self.root_of(&question.path) else { return Vec::new() };
+        let question = Arc::new(question);
+        let (mut answers, mut asked) = (Vec::new(), Vec::new());
+        for (at, server) in self.servers.iter().enumerate() {
+            if extension(&question.path).and_then(|ending| server.language(ending)).is_none() {
+                continue;
+            }
+            if let Some(state) = self.reason_for_absence(server) {
+                answers.push(Answered::without_edit(&server.name, state));
+                continue;
+            }
+            let worker = self.worker(at, root.clone());
+            let (awaited, replies) = Awaited::new(vec![worker::unanswered_question(&server.name)]);
+            for reply in replies {
+                worker.push(Job::Ask { question: Arc::clone(&question), reply });
+            }
+            asked.push((server, worker, awaited));
+        }
+        for (server, worker, awaited) in asked {
+            answers.extend(
+                awaited
+                    .wait(deadline)
+                    .unwrap_or_else(|| vec![Answered::without_edit(&server.name, worker.state_of_silence())]),
+            );
         }
         answers
     }

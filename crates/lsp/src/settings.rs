@@ -50,6 +50,8 @@ pub struct ServerLimits {
     pub initialize: Duration,
     /// The time for one edit, or for one question.
     pub job: Duration,
+    /// The time to wait, before a question, for a server that still reads the project.
+    pub reading: Duration,
     /// The time to wait, after the answers for the edited files, for what the server publishes of other files.
     pub other_files: Duration,
     /// The time in which the server must exit when asked to.
@@ -77,6 +79,7 @@ impl Default for ServerLimits {
         Self {
             initialize: 60 * SECOND,
             job: 60 * SECOND,
+            reading: 30 * SECOND,
             other_files: SECOND / 10,
             stop: 2 * SECOND,
             back_off: SECOND,

@@ -13,11 +13,13 @@ use emend_threads::{Background, Mutex};
 use crate::aftermath::{Diagnosis, DiagnosticChanges, ServerReport, ServerState};
 use crate::known::extension;
 use crate::lsp_session::{EditedFile, LspSession};
+use crate::question::{Answered, Question};
 use crate::queue::{Job, Queue, SharedChange, SharedText};
 use crate::requests::RequestHandler;
 use crate::server_config::ServerConfig;
 use crate::server_process::{RequestError, ServerProcess};
 use crate::settings::ServerLimits;
+use crate::workspace_edit::WorkspaceEdit;
 
 /// The jobs, the thread and the state of one server in one root.
 pub(crate) struct Worker {
@@ -102,6 +104,14 @@ impl Worker {
         }
     }
 
+    /// Returns the state of a server that has not answered in time.
+    pub(crate) fn state_of_silence(&self) -> ServerState {
+        match self.state() {
+            ServerState::Ready | ServerState::Idle => silent("it has not answered yet"),
+            state => state,
+        }
+    }
+
     /// Stops taking jobs, and ends the server.
     pub(crate) fn stop(&self, deadline: Instant) {
         self.queue.close();
@@ -180,6 +190,15 @@ impl Worker {
                 self.answer_waiting_jobs(&state);
                 reply.give(Diagnosis { server: self.server.name.clone(), state, diagnostics, unasked });
             }
+            Job::Ask { question, reply } => {
+                let answer =
+                    self.with_session(session, |session, deadline| self.ask(session, &question, deadline));
+                let is_complete = session.as_ref().is_some_and(LspSession::says_when_complete);
+                let (state, edit) = split_answer(answer);
+                self.answer_waiting_jobs(&state);
+                let (server, unseen) = (self.server.name.clone(), self.server.unseen());
+                reply.give(Answered { server, state, edit: edit.flatten(), is_complete, unseen });
+            }
         }
     }
 
@@ -193,6 +212,7 @@ impl Worker {
             match &mut job {
                 Job::Edit { reply, .. } => reply.change_default(|report| report.state = state.clone()),
                 Job::Diagnose { reply, .. } => reply.change_default(|answer| answer.state = state.clone()),
+                Job::Ask { reply, .. } => reply.change_default(|answer| answer.state = state.clone()),
                 Job::OutsideChanges(_) => {}
             }
         }
@@ -219,6 +239,22 @@ impl Worker {
             return Err(RequestError::refused(self.too_large(file.path)));
         }
         session.diagnose_edit(&files, deadline)
+    }
+
+    fn ask(
+        &self,
+        session: &mut LspSession,
+        question: &Question,
+        deadline: Instant,
+    ) -> Result<Option<WorkspaceEdit>, RequestError> {
+        if let Some((path, _)) = question.texts.iter().find(|(_, text)| text.len() > self.limits.file_bytes) {
+            return Err(RequestError::refused(self.too_large(path)));
+        }
+        let language = |path: &Path| {
+            let known = extension(path).and_then(|ending| self.server.language(ending));
+            known.unwrap_or_default().to_owned()
+        };
+        session.ask(question, language, deadline)
     }
 
     fn too_large(&self, path: &Path) -> String {
@@ -377,4 +413,9 @@ pub(crate) fn unanswered_report(server: &str) -> ServerReport {
 /// Returns the answer to a question that a server never handled.
 pub(crate) fn unanswered_diagnosis(server: &str) -> Diagnosis {
     Diagnosis::without_diagnostics(server, silent("it was not asked"))
+}
+
+/// Returns the answer to a question for an edit that a server never handled.
+pub(crate) fn unanswered_question(server: &str) -> Answered {
+    Answered::without_edit(server, silent("it was not asked"))
 }

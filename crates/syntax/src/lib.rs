@@ -25,6 +25,7 @@ mod brackets;
 mod fault;
 mod judge;
 mod language;
+mod mention;
 mod outline;
 mod parse;
 mod python;
@@ -33,6 +34,7 @@ mod tree;
 
 pub use judge::Judge;
 pub use language::{Language, language_of};
+pub use mention::{PlaceKind, place_kinds};
 pub use outline::{Definition, Doubt, Doubts, NoOutline, Outline, ends_in_definition, outline};
 pub use structure::{NotMatched, Structure, StructureFault, StructureFound};
 

@@ -45,7 +45,7 @@ pub fn serve_if_started_as_server() {
         }
     }
     let from = BufReader::new(io::stdin().lock());
-    Fake { habits, log, from, to, files: BTreeMap::new() }.serve();
+    Fake { habits, log, from, to, files: BTreeMap::new(), root: PathBuf::new(), asked: 0 }.serve();
 }
 
 struct Fake {
@@ -55,6 +55,9 @@ struct Fake {
     to: File,
     /// The version and the text of each open file.
     files: BTreeMap<String, (i64, String)>,
+    root: PathBuf,
+    /// How often it was asked for an edit.
+    asked: usize,
 }
 
 impl Fake {
@@ -82,6 +85,9 @@ impl Fake {
 
     fn answer(&mut self, request: Request) {
         self.note(&request.method);
+        if request.method == "initialize" {
+            self.root = request.params["rootPath"].as_str().unwrap_or_default().into();
+        }
         let result = match request.method.as_str() {
             "initialize" => self.initialize(),
             "textDocument/diagnostic" => {
@@ -95,6 +101,10 @@ impl Fake {
                 }
                 json!({"kind": "full", "items": diagnostics(text)})
             }
+            "textDocument/prepareRename" if self.word_at(&request.params).is_none() => Value::Null,
+            "textDocument/prepareRename" => json!({"defaultBehavior": true}),
+            "textDocument/rename" => self.rename(&request.params),
+            "workspace/willRenameFiles" => self.moved(&request.params),
             "shutdown" if self.has("does-not-stop") => hang(),
             _ => Value::Null,
         };
@@ -119,6 +129,11 @@ impl Fake {
         if self.has("utf-8") {
             offered["positionEncoding"] = json!("utf-8");
         }
+        if self.has("renames") {
+            offered["renameProvider"] = json!({"prepareProvider": true});
+            let filters = json!([{"pattern": {"glob": "**/*.{other,fake}", "matches": "file"}}]);
+            offered["workspace"] = json!({"fileOperations": {"willRename": {"filters": filters}}});
+        }
         json!({"capabilities": offered})
     }
 
@@ -129,6 +144,7 @@ impl Fake {
         let document = &notification.params["textDocument"];
         match notification.method.as_str() {
             "initialized" if self.has("asks") => self.ask(),
+            "initialized" if self.has("reads") => self.read_project(),
             "textDocument/didOpen" => {
                 let text = document["text"].as_str().unwrap_or_default();
                 self.changed(&uri, document["version"].as_i64().unwrap_or(0), text);
@@ -213,6 +229,112 @@ impl Fake {
                 eprintln!("{line}");
             }
         }
+    }
+
+    /// Says that it reads the project, until a file beside its log is there.
+    fn read_project(&mut self) {
+        let progress = |value: Value| {
+            let params = json!({"token": "reading", "value": value});
+            Message::from(Notification::new("$/progress".to_owned(), params))
+        };
+        self.send(&progress(json!({"kind": "begin", "title": "Indexing"})));
+        let done = self.habits.iter().find_map(|habit| habit.strip_prefix("until=").map(PathBuf::from));
+        let (Some(done), Ok(mut to)) = (done, self.to.try_clone()) else { return };
+        std::thread::spawn(move || {
+            while !done.exists() {
+                std::thread::yield_now();
+            }
+            let _ = progress(json!({"kind": "end"})).write(&mut to);
+        });
+    }
+
+    /// Returns the files of its root, as they are open or on the disk.
+    fn project(&self) -> BTreeMap<String, String> {
+        let on_disk = std::fs::read_dir(&self.root).into_iter().flatten().flatten().map(|entry| entry.path());
+        let of_project = on_disk.filter(|path| path.extension().is_some_and(|ending| ending == "fake"));
+        let named = of_project.map(|path| (format!("file://{}", path.display()), path));
+        let read = named.map(|(uri, path)| (uri, std::fs::read_to_string(path).unwrap_or_default()));
+        let mut files: BTreeMap<String, String> = read.collect();
+        files.extend(self.files.iter().map(|(uri, (_, text))| (uri.clone(), text.clone())));
+        files
+    }
+
+    /// Returns the word at the place that a request names.
+    fn word_at(&self, params: &Value) -> Option<String> {
+        let (_, text) = self.files.get(uri_of(params))?;
+        let number = |name: &str| usize::try_from(params["position"][name].as_u64()?).ok();
+        let line = text.lines().nth(number("line")?)?;
+        let after = line.get(number("character")?..)?;
+        let word: String = after.chars().take_while(|sign| sign.is_alphanumeric()).collect();
+        (!word.is_empty()).then_some(word)
+    }
+
+    /// Renames a word in all files, or in fewer or more as its habits say.
+    fn rename(&mut self, params: &Value) -> Value {
+        self.asked += 1;
+        let (Some(word), new) = (self.word_at(params), params["newName"].clone()) else { return Value::Null };
+        let mut changes = serde_json::Map::new();
+        for (uri, text) in self.project() {
+            if self.has("sees-one-file") && uri != uri_of(params) {
+                continue;
+            }
+            let mut edits = Vec::new();
+            for (at, line) in text.lines().enumerate() {
+                for (column, _) in line.match_indices(&word) {
+                    let place = |units: usize| json!({"line": at, "character": units});
+                    let range = json!({"start": place(column), "end": place(column + word.len())});
+                    edits.push(json!({"range": range, "newText": new}));
+                }
+            }
+            if self.has("unsteady") && self.asked.is_multiple_of(2) {
+                edits.pop();
+            }
+            if self.has("misplaces") {
+                edits.iter_mut().for_each(|edit| edit["range"]["end"]["character"] = json!(0));
+                edits.iter_mut().for_each(|edit| edit["range"]["start"]["character"] = json!(0));
+            }
+            if !edits.is_empty() {
+                changes.insert(uri, edits.into());
+            }
+        }
+        if self.has("leaves-the-root") {
+            let place = json!({"line": 0, "character": 0});
+            let edit = json!({"range": {"start": place, "end": place}, "newText": "x"});
+            changes.insert("file:///somewhere/else.fake".into(), json!([edit]));
+        }
+        let mut steps: Vec<Value> = Vec::new();
+        for (uri, edits) in changes {
+            steps.push(json!({"textDocument": {"uri": uri, "version": null}, "edits": edits}));
+        }
+        if self.has("creates") {
+            steps.push(json!({"kind": "create", "uri": format!("file://{}/made.fake", self.root.display())}));
+        }
+        if self.has("moves") {
+            let uri = |name: &str| format!("file://{}/{name}.fake", self.root.display());
+            steps.push(json!({"kind": "rename", "oldUri": uri(&word), "newUri": uri(new.as_str().unwrap_or_default())}));
+        }
+        json!({"documentChanges": steps})
+    }
+
+    /// Changes the stem of a moved file in all others.
+    fn moved(&mut self, params: &Value) -> Value {
+        let uri = |name: &str| params["files"][0][name].as_str().unwrap_or_default().to_owned();
+        let stem = |uri: &str| {
+            Path::new(uri).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        let (old, new) = (stem(&uri("oldUri")), stem(&uri("newUri")));
+        let mut steps: Vec<Value> = Vec::new();
+        for (uri, text) in self.project() {
+            for (at, line) in text.lines().enumerate() {
+                if let Some(column) = line.find(&format!("use {old}")).map(|column| column + 4) {
+                    let place = |units: usize| json!({"line": at, "character": units});
+                    let range = json!({"start": place(column), "end": place(column + old.len())});
+                    let edits = json!([{"range": range, "newText": new}]);
+                    steps.push(json!({"textDocument": {"uri": uri, "version": null}, "edits": edits}));
+                }
+            }
+        }
+        json!({"documentChanges": steps})
     }
 
     fn ask(&mut self) {

@@ -254,6 +254,13 @@ pub enum Kind {
         what: String,
     },
 
+    /// No edit of a language server is made.
+    NoServerEdit {
+        why: String,
+        /// What to do.
+        next: String,
+    },
+
     // The apply model.
     ModelFailed {
         /// Its name, if there is one.
@@ -459,6 +466,7 @@ codes! {
     HookRefused "hook-refused",
     SyntaxBroken "syntax-broken",
     ModelFailed "model-failed",
+    LanguageServer "language-server",
     ProposalRefused "proposal-refused",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
@@ -514,6 +522,7 @@ impl Kind {
             Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
             Self::SyntaxBroken { .. } => Code::SyntaxBroken,
             Self::ModelFailed { .. } => Code::ModelFailed,
+            Self::NoServerEdit { .. } => Code::LanguageServer,
             Self::ProposalRefused { .. } => Code::ProposalRefused,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,

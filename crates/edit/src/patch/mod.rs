@@ -268,6 +268,21 @@ impl Patch {
         Self { sections: files.into_iter().map(&mut section).collect() }
     }
 
+    /// Also moves these files, given with their new paths.
+    #[must_use]
+    pub fn moving(mut self, mut moves: BTreeMap<String, String>) -> Self {
+        for section in &mut self.sections {
+            if let Operation::Update { move_to, .. } = &mut section.operation {
+                *move_to = moves.remove(&section.path).or(move_to.take());
+            }
+        }
+        let moved = |(from, to): (String, String)| {
+            Section::new(&from, Operation::Update { hunks: Vec::new(), move_to: Some(to) })
+        };
+        self.sections.extend(moves.into_iter().map(moved));
+        self
+    }
+
     /// Makes a patch that renames one file.
     pub fn rename(from: &str, to: &str) -> Result<Self, Problem> {
         if from == to {

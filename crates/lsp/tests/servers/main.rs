@@ -8,6 +8,7 @@ mod scene;
 mod diagnostics;
 mod failures;
 mod lifetime;
+mod questions;
 
 /// Runs the language server of testkit in this test binary, as `emend_testkit::language_server` describes.
 #[test]

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use emend_edit::Text;
 use emend_edit::plan::Action;
-use emend_lsp::{Aftermath, FileChange, LazyContent, LspSettings, ServerSetting, ServerState, Servers};
+use emend_lsp::{
+    Aftermath, Answered, FileChange, LazyContent, LspSettings, Question, ServerSetting, ServerState, Servers,
+};
 use emend_threads::Mutex;
 use emend_workspace::policy::programs::{Programs, Server};
 use emend_workspace::{CommittedEdit, Topic, Workspace};
@@ -177,6 +179,16 @@ impl Diagnostics {
         recent.extend(paths);
         let surplus = recent.len().saturating_sub(RECENT_FILES);
         recent.drain(..surplus);
+    }
+
+    /// Asks the servers for the edit that something needs, and waits no longer than this. Blocks.
+    pub(crate) fn propose(&self, question: Question, deadline: Instant) -> Vec<Answered> {
+        self.servers.ask(question, deadline)
+    }
+
+    /// Returns whether a server, installed or not, is for both of these files.
+    pub(crate) fn are_alike(&self, one: &Path, other: &Path) -> bool {
+        self.servers.are_alike(one, other)
     }
 
     /// Returns whether a server for such files is known, installed or not.

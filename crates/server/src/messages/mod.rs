@@ -5,7 +5,8 @@
 //! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file, `difference` for how
 //! they differ from the request and `lines` for lines of another version, `symbols` for definitions,
 //! `sketches` for sketches. `workspace` has all others, with `approval` for edits that need a person, `seen` for files that
-//! were not read as they are and `places` for replacements in many files. `data` is about values by their keys. `notes` has
+//! were not read as they are and `places` for replacements in many files. `data` is about values by their keys, and
+//! `server_edits` about edits of language servers. `notes` has
 //! the notes on an edit that is made, or would be.
 
 pub(crate) mod approval;
@@ -21,6 +22,7 @@ mod notes;
 mod places;
 pub(crate) mod proposals;
 mod seen;
+pub(crate) mod server_edits;
 mod sketches;
 pub(crate) mod symbols;
 mod workspace;

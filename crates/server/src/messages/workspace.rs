@@ -108,6 +108,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
              the new text and send the call again; what takes several steps must come as one patch. (The person has set \
              syntax_guard to refuse.)"
         ),
+        Kind::NoServerEdit { why, next } => write!(f, "{why}. Nothing was changed. {next}."),
         Kind::ModelFailed { model: None, why } => {
             write!(f, "There is no apply model to ask: {why}. Nothing was changed. Make the edit with the other tools.")
         }

@@ -17,19 +17,20 @@ use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
 use super::{Call, wrapper};
 use crate::schema;
 use crate::wire::{
-    ApplyPatch, ApplySketch, DeleteFile, EditFiles, MoveFile, ReplaceInFiles, ReplaceLines, SetValue,
-    StrReplace, WriteFile,
+    ApplyPatch, ApplySketch, DeleteFile, EditFiles, MoveFile, RenameSymbol, ReplaceInFiles, ReplaceLines,
+    SetValue, StrReplace, WriteFile,
 };
 
 /// Returns the edit tools in the order of the list of tools.
 pub(super) fn tools() -> &'static [ToolSpec] {
-    static TOOLS: OnceLock<[ToolSpec; 10]> = OnceLock::new();
+    static TOOLS: OnceLock<[ToolSpec; 11]> = OnceLock::new();
     TOOLS.get_or_init(|| {
         [
             ToolSpec::for_edit::<StrReplace>(),
             ToolSpec::for_edit::<ReplaceInFiles>(),
             ToolSpec::for_edit::<ReplaceLines>(),
             ToolSpec::for_edit::<SetValue>(),
+            ToolSpec::for_edit::<RenameSymbol>(),
             ToolSpec::for_edit::<ApplyPatch>(),
             ToolSpec::for_edit::<ApplySketch>(),
             ToolSpec::for_edit::<WriteFile>(),

@@ -15,8 +15,8 @@ use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::{Call, find};
 use crate::schema;
 use crate::wire::{
-    ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, ReplaceInFiles, ReplaceLines,
-    SetValue, StrReplace, WriteFile,
+    ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, RenameSymbol, ReplaceInFiles,
+    ReplaceLines, SetValue, StrReplace, WriteFile,
 };
 
 impl EditFiles {
@@ -31,7 +31,7 @@ impl EditFiles {
         DeleteFile::ABOUT.name,
     ];
     /// Those that change what they find in the files as they are.
-    const ALONE: [&str; 2] = [ReplaceInFiles::ABOUT.name, SetValue::ABOUT.name];
+    const ALONE: [&str; 3] = [ReplaceInFiles::ABOUT.name, SetValue::ABOUT.name, RenameSymbol::ABOUT.name];
 }
 
 impl ToolArguments for EditFiles {

@@ -1,5 +1,6 @@
 //! The tools: a table with the specification of each, and a module for each or for a few that belong together.
 
+mod asked_servers;
 mod decide;
 mod diagnostics;
 mod draft_edit;
@@ -9,10 +10,12 @@ mod edit_request;
 mod history;
 mod list;
 mod making;
+mod places;
 mod preview;
 mod proposal;
 mod proposed_sketch;
 mod read;
+mod rename_symbol;
 mod replace_in_files;
 mod review;
 mod revise;

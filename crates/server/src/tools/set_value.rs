@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use emend_data::{Action, Change, Data, Format, Key, Splice, Step};
-use emend_edit::patch::{Patch, PlaceChange};
+use emend_edit::patch::Patch;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{NotDone, Origin};
 use rmcp::model::JsonObject;
 
 use super::Call;
 use super::edit_request::EditRequest;
+use super::places::places;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::wire::{OneValue, SetValue};
 use crate::{arguments, messages, schema};
@@ -69,11 +70,8 @@ impl EditTool for SetValue {
             }
         };
         let start = snapshot.text.body().start;
-        let places = splices.into_iter().map(|splice| {
-            let Splice { range, new } = with_neighbour(text, splice);
-            PlaceChange { offset: start + range.start, old: text[range].to_owned(), new }
-        });
-        let patch = Patch::replace_places([(name.clone(), places.collect())]);
+        let places = places(text, start, splices.into_iter().map(|Splice { range, new }| (range, new)));
+        let patch = Patch::replace_places([(name.clone(), places)]);
         let is_named = version.is_some();
         let version = version.unwrap_or_else(|| snapshot.text.version().short());
         Ok(EditRequest {
@@ -81,21 +79,6 @@ impl EditTool for SetValue {
             places_are_found: !is_named,
             ..EditRequest::new(patch, origin)
         })
-    }
-}
-
-/// A place must have a text: what only comes takes the character beside it along.
-fn with_neighbour(text: &str, splice: Splice) -> Splice {
-    let Splice { range, new } = splice;
-    if !range.is_empty() {
-        return Splice { range, new };
-    }
-    match (text[..range.start].chars().next_back(), text[range.end..].chars().next()) {
-        (Some(before), _) => {
-            Splice { range: range.start - before.len_utf8()..range.end, new: format!("{before}{new}") }
-        }
-        (None, Some(after)) => Splice { range: 0..after.len_utf8(), new: format!("{new}{after}") },
-        (None, None) => Splice { range, new },
     }
 }
 

@@ -295,6 +295,27 @@ pub struct OneValue {
     pub document: Option<usize>,
 }
 
+/// Arguments of `rename_symbol`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenameSymbol {
+    /// A file that defines or uses it.
+    pub path: String,
+    /// Its name, as in read_file; or the name that stands in line.
+    pub symbol: Option<String>,
+    /// Where it stands, if not at the only definition of that name.
+    pub line: Option<usize>,
+    /// From 1, if it stands there more than once.
+    pub column: Option<usize>,
+    /// The bare new name.
+    pub new_name: String,
+    /// Go on where more mentions in code stay than change.
+    pub despite_mentions: Option<bool>,
+    /// The version, if it must be this.
+    #[schemars(description = "")]
+    pub version: Option<String>,
+}
+
 /// Arguments of `replace_lines`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -9,8 +9,8 @@ mod review;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
-    EditOfSeveral, EditPreview, ListFiles, MoveFile, OneEdit, OneValue, ReadFile, ReplaceInFiles,
-    ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
+    EditOfSeveral, EditPreview, ListFiles, MoveFile, OneEdit, OneValue, ReadFile, RenameSymbol,
+    ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;

@@ -1,0 +1,171 @@
+//! The messages about edits that language servers propose.
+
+use emend_lsp::{Answered, ServerState};
+use emend_workspace::problem::{Kind, Problem};
+
+use crate::server_diagnostics::DiagnosticsReport;
+
+/// How many places are named of each kind.
+const NAMED: usize = 5;
+
+/// What an answer of a server cannot be used for: why, and what to do.
+type Reason = (&'static str, &'static str);
+
+const REPLACE: &str = "replace_in_files with whole_words replaces the text of a name in many files; preview it, since it does \
+                       not know which are the same symbol";
+
+pub(crate) const NOT_ASKED: Reason = ("Language servers are not asked here: notify_lsp is off", REPLACE);
+pub(crate) const NO_SERVER: Reason = ("No language server is known for such files", REPLACE);
+pub(crate) const NOT_OFFERED: Reason = ("The language server for this file offers no renaming", REPLACE);
+pub(crate) const TOO_MANY_FILES: Reason =
+    ("The edit of the language server changes more files than are checked at once", REPLACE);
+pub(crate) const UNSTEADY: Reason = (
+    "The language server answers differently each time, so it still reads the project, or files change",
+    "Send the call again in a moment",
+);
+pub(crate) const MISPLACED: Reason = (
+    "The language server names places that do not hold the name in the files as they are now",
+    "Send the call again; if it is refused again, use str_replace or replace_in_files",
+);
+pub(crate) const MOVES_FOLDER: Reason = (
+    "The language server would also move a folder",
+    "Move its files with apply_patch, and then what names them",
+);
+const NOTHING: Reason = ("The language server would change nothing", REPLACE);
+
+/// Makes the refusal of an edit for this reason.
+pub(crate) fn refused((why, next): Reason) -> Problem {
+    problem(why.to_owned(), next)
+}
+
+fn problem(why: String, next: &str) -> Problem {
+    Problem::new(Kind::NoServerEdit { why, next: next.to_owned() })
+}
+
+/// Makes the refusal of an edit that changes nothing.
+pub(crate) fn empty() -> Problem {
+    refused(NOTHING)
+}
+
+/// Makes the refusal where not every server that might be concerned has answered.
+pub(crate) fn unanswered(answers: &[Answered]) -> Problem {
+    let said: Vec<String> = answers
+        .iter()
+        .filter(|answer| answer.state != ServerState::Ready)
+        .map(|answer| {
+            let report = DiagnosticsReport::new(&answer.server, &answer.state);
+            let why = report.why.map(|why| format!(": {why}")).unwrap_or_default();
+            match &answer.state {
+                ServerState::Silent { .. } => format!("{}{why}", answer.server),
+                _ => format!("{} is {}{why}", answer.server, report.state.replace('-', " ")),
+            }
+        })
+        .collect();
+    let is_absent =
+        |answer: &Answered| matches!(answer.state, ServerState::NotInstalled { .. } | ServerState::Disabled);
+    let next = match answers.iter().all(is_absent) {
+        true => REPLACE,
+        false => {
+            "If it is still starting, send the call again in a moment; else use str_replace or replace_in_files"
+        }
+    };
+    problem(format!("No language server has given an edit ({})", said.join("; ")), next)
+}
+
+/// Makes the refusal where two servers propose different edits.
+pub(crate) fn disagree(one: &str, other: &str) -> Problem {
+    let next = "A person can turn one of them off in the configuration; or use str_replace";
+    problem(format!("{one} and {other} propose different edits"), next)
+}
+
+/// Makes the refusal of an edit of files that no client may name.
+pub(crate) fn out_of_reach(count: usize) -> Problem {
+    let files = if count == 1 { "a file".to_owned() } else { format!("{count} files") };
+    let why = format!(
+        "The language server would also change {files} outside of the workspace, or that may not be read here"
+    );
+    problem(why, "Choose another name, or have a person open the workspace that has all of the project")
+}
+
+/// Mentions of a name that a server's edit does not change, by what they are.
+#[derive(Debug, Default)]
+pub(crate) struct Mentions {
+    pub(crate) code: Vec<String>,
+    pub(crate) comments: Vec<String>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) other_files: Vec<String>,
+}
+
+/// Says which mentions of a name stay.
+pub(crate) fn staying(name: &str, mentions: &Mentions) -> Option<String> {
+    let Mentions { code, comments, texts, other_files } = mentions;
+    let kinds = [
+        (code, "in code"),
+        (comments, "in comments"),
+        (texts, "in strings"),
+        (other_files, "in other files"),
+    ];
+    let told: Vec<String> = kinds
+        .into_iter()
+        .filter(|(places, _)| !places.is_empty())
+        .map(|(places, kind)| format!("{} {kind} ({})", places.len(), named(places)))
+        .collect();
+    (!told.is_empty()).then(|| format!("Mentions of {name} that stay: {}", told.join(", ")))
+}
+
+pub(crate) fn named(places: &[String]) -> String {
+    let mut named = places.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if places.len() > NAMED {
+        named.push_str(", ...");
+    }
+    named
+}
+
+/// Makes the refusal where more mentions in code stay than change.
+pub(crate) fn too_few(server: &str, name: &str, changed: usize, mentions: &Mentions) -> Problem {
+    let (code, places) = (mentions.code.len(), named(&mentions.code));
+    let s = if changed == 1 { "" } else { "s" };
+    let why = format!(
+        "{server} would change {changed} place{s}, but {name} stands in {code} more places of code ({places}), so it may not see all \
+         of the project: imports may not resolve, or a project file be missing"
+    );
+    let next = "Look at some of them: if they are other symbols of the same name, send the call again with despite_mentions = \
+                true; if not, use replace_in_files with whole_words";
+    problem(why, next)
+}
+
+/// Says by whom a symbol is renamed, where, and what that leaves open.
+pub(crate) fn renamed(servers: &[String], places: usize, files: usize, moves: usize) -> String {
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut parts = Vec::new();
+    if places > 0 {
+        parts.push(format!("in {} of {}", counted(places, "place"), counted(files, "file")));
+    }
+    if moves > 0 {
+        parts.push(format!("by moving {}", counted(moves, "file")));
+    }
+    format!("Renamed by {} {}", servers.join(" and "), parts.join(", and "))
+}
+
+/// Says that a server does not tell whether it knows all of the project.
+pub(crate) fn unproved(servers: &[String]) -> String {
+    format!(
+        "{} does not say whether it has read all of the project, so this may not be all",
+        servers.join(" and ")
+    )
+}
+
+/// Says what a server does not see.
+pub(crate) fn unseen(servers: &[String], what: &str) -> String {
+    format!("{} does not see {what}: it may not run programs of the project here", servers.join(" and "))
+}
+
+/// Says where the new name stands already.
+pub(crate) fn stands_already(name: &str, places: &[String]) -> Option<String> {
+    (!places.is_empty()).then(|| {
+        format!(
+            "{name} stood in these files before ({}): make sure that it is nothing else now",
+            named(places)
+        )
+    })
+}
