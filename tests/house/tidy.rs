@@ -151,8 +151,8 @@ fn the_core_names_no_tool_no_argument_and_no_setting() {
         .chain(settings)
         // Others are words that may mean something else.
         .filter(|name| name.contains('_'))
-        // In these words patches come (Codex's command line, the hints of blocks), or any text is spoken of.
-        .filter(|name| !["apply_patch", "start_line", "end_line", "new_text"].contains(name))
+        // In these words patches come (Codex's command line, the hints of blocks), or any text or file is spoken of.
+        .filter(|name| !["apply_patch", "start_line", "end_line", "new_text", "new_name"].contains(name))
         .collect();
     assert!(names.contains("read_file") && names.contains("old_string") && names.contains("syntax_guard"));
     for (path, text) in files(&["crates/edit/src"]) {

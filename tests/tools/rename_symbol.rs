@@ -109,6 +109,32 @@ fn an_edit_that_cannot_be_trusted_changes_nothing() {
 }
 
 #[test]
+fn servers_that_do_not_agree_change_nothing() {
+    for (second, is_refused) in
+        [(&["renames", "sees-one-file"][..], true), (&["renames"], false), (&[], false)]
+    {
+        let folder = files();
+        let settings: String = [("one", &["renames"][..]), ("two", second)]
+            .map(|(name, habits)| {
+                let command = json!(language_server::command(&folder.beside(name), habits));
+                format!("[language_servers.{name}]\nextensions = ['fake']\ncommand = {command}\n")
+            })
+            .concat();
+        let file = folder.beside("config.toml");
+        std::fs::write(&file, settings).unwrap();
+        let mut client = launch(&folder).argument("--config").argument(file).configured().legacy();
+        let answer = rename(&mut client, &json!({"symbol": "old"}), "new");
+        if is_refused {
+            let answer = answer.refused("language-server");
+            assert!(answer.text.contains("one and two propose different edits"), "{}", answer.text);
+        } else {
+            answer.ok();
+            assert_eq!(folder.text("b.fake"), "new two new\r\n");
+        }
+    }
+}
+
+#[test]
 fn a_server_that_leaves_more_code_than_it_changes_does_not_see_the_project() {
     let folder = files();
     let before = folder.tree();

@@ -29,8 +29,8 @@ impl ToolArguments for RenameSymbol {
     const ABOUT: About = About {
         name: "rename_symbol",
         title: "Rename a symbol",
-        description: "Rename a function, class, variable or field in all files where a language server finds it, as one \
-edit. Tells which mentions stay.",
+        description: "Rename a function, class, variable or field where a language server finds it, in all files. Tells \
+which mentions stay.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -301,15 +301,15 @@ pub struct OneValue {
 pub struct RenameSymbol {
     /// A file that defines or uses it.
     pub path: String,
-    /// Its name, as in read_file; or the name that stands in line.
+    /// Its name, as in read_file, or as it stands in line.
     pub symbol: Option<String>,
-    /// Where it stands, if not at the only definition of that name.
+    /// Where it stands, if it is no definition or one of several.
     pub line: Option<usize>,
-    /// From 1, if it stands there more than once.
+    /// From 1, if it stands there twice.
     pub column: Option<usize>,
-    /// The bare new name.
+    /// Without its path.
     pub new_name: String,
-    /// Go on where more mentions in code stay than change.
+    /// Though more mentions in code stay than change.
     pub despite_mentions: Option<bool>,
     /// The version, if it must be this.
     #[schemars(description = "")]
