@@ -21,6 +21,35 @@ fn a_file_moves_with_its_bytes_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_may_still_name_the_old_path_is_told() {
+    let named = [
+        ("a.md", "see src/util/old.py here\n"),
+        ("b.py", "from util.old import x\n"),
+        ("c.ts", "import { x } from './old';\n"),
+        ("d.rs", "mod old;\n"),
+        ("e.rs", "use crate::util::old::f;\n"),
+        ("f.py", "from . import old\n"),
+        ("g.toml", "files = ['util/old.py']\n"),
+    ];
+    let others = [
+        ("h.py", "old = 1\nfrom . import older\n"),
+        ("i.md", "the old way, bold.py, old.pyc and utils/older\n"),
+        ("j.ts", "import { x } from './old-one';\n"),
+    ];
+    let folder = Folder::with(named);
+    others.iter().for_each(|(name, text)| folder.write(name, text));
+    folder.write("src/util/old.py", "x = 1\n");
+    let mut client = serve(&folder);
+    let moved = client.call("move_file", json!({"from": "src/util/old.py", "to": "src/util/new.py"})).ok();
+    let places: Vec<String> = named.iter().map(|(name, _)| format!("{name}:1")).collect();
+    let told = format!("\n7 lines may still name the old path: {}\n", places.join(", "));
+    assert!(moved.text.contains(&told), "{}", moved.text);
+    assert_eq!(folder.text("b.py"), "from util.old import x\n");
+    let moved = client.call("move_file", json!({"from": "a.md", "to": "z.md"})).ok();
+    assert!(!moved.text.contains("may still name"), "{}", moved.text);
+}
+
+#[test]
 fn nothing_is_moved_over_what_is_there_nor_onto_itself() {
     let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "two\n")]);
     let before = folder.everything();

@@ -201,3 +201,39 @@ fn a_renaming_that_is_sent_again_is_made_once() {
     let again = rename(&mut client, &json!({"symbol": "old"}), "new").ok();
     assert_eq!(again.structured["edit"], edit);
 }
+
+#[test]
+fn what_imports_a_moved_file_changes_in_the_same_edit() {
+    let folder = Folder::with([
+        ("a.fake", "x\n"),
+        ("b.fake", "use a\r\nuse c\r\n"),
+        ("README.md", "see a.fake, and a fake\n"),
+    ]);
+    let before = folder.tree();
+    let mut client = with(&folder, &[]);
+    let answer = client.call("move_file", json!({"from": "a.fake", "to": "d.fake"})).ok();
+    assert_eq!(folder.text("d.fake"), "x\n");
+    assert_eq!(folder.text("b.fake"), "use d\r\nuse c\r\n");
+    assert!(!folder.at("a.fake").exists());
+    assert!(answer.text.contains("\nfake changes 1 place with the move\n"), "{}", answer.text);
+    assert!(answer.text.contains("\n1 line may still name the old path: README.md:1\n"), "{}", answer.text);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.tree(), before);
+    let moves = json!([{"tool": "str_replace", "path": "b.fake", "old_string": "use c", "new_string": "use e"},
+        {"tool": "move_file", "from": "a.fake", "to": "d.fake"}]);
+    client.call("edit_files", json!({"edits": moves})).ok();
+    assert_eq!(folder.text("b.fake"), "use a\r\nuse e\r\n", "a part of an edit moves alone");
+}
+
+#[test]
+fn a_server_that_fails_keeps_no_file_from_moving() {
+    for (habit, said) in
+        [("leaves-the-root", ""), ("die-at-start", "The file moves alone: No language server has given")]
+    {
+        let folder = Folder::with([("a.fake", "x\n"), ("b.fake", "use a\n")]);
+        let mut client = with(&folder, &[habit]);
+        let answer = client.call("move_file", json!({"from": "a.fake", "to": "d.fake"})).ok();
+        assert!(folder.at("d.fake").exists() && !folder.at("a.fake").exists());
+        assert!(answer.text.contains(said), "{}", answer.text);
+    }
+}

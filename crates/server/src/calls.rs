@@ -324,6 +324,7 @@ impl Emend {
             return Ok(tool.refused(problem).into());
         }
         let context = Call {
+            is_part: false,
             workspace,
             previews: &self.shared.previews,
             effects: &self.shared.effects,

@@ -3,10 +3,11 @@
 use emend_lsp::{Answered, ServerState};
 use emend_workspace::problem::{Kind, Problem};
 
+use super::{Audience, message};
 use crate::server_diagnostics::DiagnosticsReport;
 
 /// How many places are named of each kind.
-const NAMED: usize = 5;
+const NAMED: usize = 8;
 
 /// What an answer of a server cannot be used for: why, and what to do.
 type Reason = (&'static str, &'static str);
@@ -31,6 +32,8 @@ pub(crate) const MOVES_FOLDER: Reason = (
     "The language server would also move a folder",
     "Move its files with apply_patch, and then what names them",
 );
+pub(crate) const MOVES_MORE: Reason =
+    ("The language server would move other files too", "Make that move as well, if it is right");
 const NOTHING: Reason = ("The language server would change nothing", REPLACE);
 
 /// Makes the refusal of an edit for this reason.
@@ -168,4 +171,25 @@ pub(crate) fn stands_already(name: &str, places: &[String]) -> Option<String> {
             named(places)
         )
     })
+}
+
+/// Says how many places change with the move of a file.
+pub(crate) fn moved_with(servers: &[String], places: usize) -> Option<String> {
+    let s = if places == 1 { "" } else { "s" };
+    (places > 0).then(|| format!("{} changes {places} place{s} with the move", servers.join(" and ")))
+}
+
+/// Says that a file moves alone, because no server gives the edit of what names it.
+pub(crate) fn moved_alone(why: &Problem) -> String {
+    let said = match &*why.kind {
+        Kind::NoServerEdit { why, .. } => why.clone(),
+        _ => message(why, Audience::Model),
+    };
+    format!("The file moves alone: {said}")
+}
+
+/// Says where the old path of a moved file stays.
+pub(crate) fn old_path_stays(places: &[String]) -> Option<String> {
+    let (count, s) = (places.len(), if places.len() == 1 { "" } else { "s" });
+    (count > 0).then(|| format!("{count} line{s} may still name the old path: {}", named(places)))
 }

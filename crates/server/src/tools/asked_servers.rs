@@ -19,8 +19,6 @@ use super::places::places;
 use crate::effects::Diagnostics as Servers;
 use crate::messages;
 
-/// The time that a call waits for servers, less than that after which clients give a call up.
-const PATIENCE: Duration = Duration::from_secs(50);
 /// How often a server is asked until its answers agree.
 const ROUNDS: usize = 6;
 /// How many bytes of texts are opened in a server for one question, besides those of its own answer.
@@ -87,8 +85,9 @@ pub(super) fn propose(
     path: &Path,
     mut files: KnownFiles,
     asked: &Asked,
+    patience: Duration,
 ) -> Result<Option<Proposed>, Problem> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + patience;
     let mut last: Option<WorkspaceEdit> = None;
     for _ in 0..ROUNDS {
         let text = |(path, known): (&PathBuf, &Known)| (path.clone(), known.characters().to_owned());

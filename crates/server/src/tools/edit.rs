@@ -186,25 +186,6 @@ impl EditTool for WriteFile {
     }
 }
 
-impl ToolArguments for MoveFile {
-    const ABOUT: About = About {
-        name: "move_file",
-        title: "Move or rename a file",
-        description: "Move or rename a file, its content untouched. Refused if something is at the new path. \
-To change it too, use apply_patch.",
-        effect: Effect::Edits,
-        is_idempotent: true,
-        is_core: false,
-    };
-}
-
-impl EditTool for MoveFile {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        let patch = Patch::rename(&self.from, &self.to).map_err(single_problem)?;
-        Ok(EditRequest::for_file(patch, &self.from, None, origin))
-    }
-}
-
 impl ToolArguments for DeleteFile {
     const ABOUT: About = About {
         name: "delete_file",

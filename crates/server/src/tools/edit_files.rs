@@ -103,7 +103,7 @@ impl EditOfSeveral {
     fn request(self, call: &Call<'_>) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let tool = find(&self.tool).filter(|tool| EditFiles::JOINED.contains(&tool.about.name));
         match tool.and_then(|tool| Some((tool, tool.as_edit?))) {
-            Some((tool, as_edit)) => as_edit(tool, call, self.arguments),
+            Some((tool, as_edit)) => as_edit(tool, &Call { is_part: true, ..*call }, self.arguments),
             None => Err(one(invalid("tool", "it must be the name of a tool that edits")).into()),
         }
     }

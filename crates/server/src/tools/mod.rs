@@ -10,6 +10,7 @@ mod edit_request;
 mod history;
 mod list;
 mod making;
+mod move_file;
 mod places;
 mod preview;
 mod proposal;
@@ -68,6 +69,8 @@ pub struct Call<'a> {
     pub key: Option<&'a str>,
     /// Whether line numbers without a version count as far as the caller was shown them.
     pub counts_as_read: bool,
+    /// Whether the call is a part of an edit, whose other parts may change the same files before.
+    pub(crate) is_part: bool,
     /// The effort that the call may make.
     pub effort: Effort,
     /// The approval of a person, if one was asked.

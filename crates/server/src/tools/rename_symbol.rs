@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 use emend_edit::patch::Patch;
 use emend_lsp::{Asked, TextChange};
@@ -21,9 +22,11 @@ use crate::effects::Diagnostics as Servers;
 use crate::messages::server_edits::{self, Mentions};
 use crate::wire::RenameSymbol;
 
+/// The time that a call waits for servers, less than that after which clients give a call up.
+const PATIENCE: Duration = Duration::from_secs(50);
 /// The work that telling comments from code may cost for one file.
 const LIMITS: emend_syntax::Limits =
-    emend_syntax::Limits { bytes: 4 << 20, time: std::time::Duration::from_millis(500) };
+    emend_syntax::Limits { bytes: 4 << 20, time: Duration::from_millis(500) };
 
 impl ToolArguments for RenameSymbol {
     const ABOUT: About = About {
@@ -79,7 +82,7 @@ impl RenameSymbol {
         let mentioned = mentioned(call, &name, &self.new_name);
         let asked = Asked::Rename { offset: place.start, new_name: self.new_name.clone() };
         let files = files(call, servers, &path, file, &mentioned);
-        let proposed = asked_servers::propose(call, servers, &path, files, &asked)?
+        let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?
             .ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
         self.checked(call, servers, (&path, &name), &proposed, &mentioned)
     }

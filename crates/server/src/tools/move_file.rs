@@ -1,0 +1,156 @@
+//! `move_file`: a file moves, and with it what names it, as far as a language server says which edit that needs.
+//!
+//! The move is what was asked for, so it is made without a server as well. What then still names the old path is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use emend_edit::patch::{Patch, PlaceChange};
+use emend_lsp::{Asked, TextChange};
+use emend_workspace::problem::Problem;
+use emend_workspace::roots::WorkspacePath;
+use emend_workspace::search::Query;
+use emend_workspace::{Effort, NotDone, Origin, WalkScope};
+
+use super::Call;
+use super::asked_servers::{self, Known, KnownFiles, as_places};
+use super::edit_request::EditRequest;
+use super::spec::{About, EditTool, Effect, ToolArguments};
+use crate::messages::server_edits;
+use crate::wire::MoveFile;
+
+/// The time that a move waits for a server. It does not depend on the answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The names of files that are called after their folder by what imports them.
+const NAMELESS: [&str; 5] = ["__init__", "index", "lib", "main", "mod"];
+
+impl ToolArguments for MoveFile {
+    const ABOUT: About = About {
+        name: "move_file",
+        title: "Move or rename a file",
+        description: "Move or rename a file. A language server changes the imports of it too, where there is one; other \
+mentions are told. Refused if something is at the new path.",
+        effect: Effect::Edits,
+        is_idempotent: true,
+        is_core: false,
+    };
+}
+
+impl EditTool for MoveFile {
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        let patch = Patch::rename(&self.from, &self.to).map_err(|problem| vec![Problem::from(problem)])?;
+        let request = EditRequest::new(patch, origin);
+        // What other parts of an edit do to the files is not known here.
+        if call.is_part {
+            return Ok(request);
+        }
+        if call.effort == Effort::Quick {
+            return Err(NotDone::NotQuick);
+        }
+        let roots = call.workspace.roots();
+        let (Ok(from), Ok(to)) = (roots.admit(&self.from), roots.admit(&self.to)) else { return Ok(request) };
+        let Ok(file) = asked_servers::read(call, &from.name) else { return Ok(request) };
+        let (changes, note) = match changes(call, &from, &to, file) {
+            Ok((servers, changes)) => {
+                let count = changes.iter().map(|change| change.lines.len()).sum();
+                (changes, server_edits::moved_with(&servers, count))
+            }
+            Err(why) => (Vec::new(), why.map(|why| server_edits::moved_alone(&why))),
+        };
+        let lines =
+            changes.iter().flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)));
+        let staying = server_edits::old_path_stays(&mentions(call, &from, &lines.collect()));
+        let notes = note.into_iter().chain(staying).collect();
+        if changes.is_empty() {
+            return Ok(EditRequest { notes, ..request });
+        }
+        let versions = changes.iter().map(|change| (change.name.clone(), change.version.clone())).collect();
+        let places = changes.into_iter().map(|change| (change.name, change.places));
+        let patch = Patch::replace_places(places).moving(BTreeMap::from([(from.name, to.name)]));
+        Ok(EditRequest { patch, versions, notes, places_are_found: true, ..request })
+    }
+}
+
+/// The changes of a file that a move brings.
+struct Changed {
+    name: String,
+    version: String,
+    places: Vec<PlaceChange>,
+    /// The lines in which they begin.
+    lines: BTreeSet<usize>,
+}
+
+type Changes = (Vec<String>, Vec<Changed>);
+
+/// Returns what servers change with the move. The error is why there is nothing, where that is worth telling.
+fn changes(
+    call: &Call<'_>,
+    from: &WorkspacePath,
+    to: &WorkspacePath,
+    file: Known,
+) -> Result<Changes, Option<Problem>> {
+    let path = from.absolute();
+    let servers = asked_servers::servers(call, &path, &from.name).map_err(|_| None)?;
+    let mut files = KnownFiles::default();
+    files.add(path.clone(), file);
+    let asked = Asked::Move { to: to.absolute() };
+    let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?;
+    let Some(proposed) = proposed else { return Err(None) };
+    if !proposed.edit.moves().is_empty() {
+        return Err(Some(server_edits::refused(server_edits::MOVES_MORE)));
+    }
+    let changed = |(known, changes): (&Known, Vec<TextChange>)| {
+        let text = known.characters();
+        let line = |change: &TextChange| text[..change.range.start].matches('\n').count() + 1;
+        Changed {
+            name: known.name.clone(),
+            version: known.text.version().short(),
+            lines: changes.iter().map(line).collect(),
+            places: as_places(known, changes),
+        }
+    };
+    let changes = proposed.changes()?.into_iter().map(changed).collect();
+    Ok((proposed.servers, changes))
+}
+
+/// Returns the lines that still name the old path, but for those that change.
+fn mentions(call: &Call<'_>, from: &WorkspacePath, changing: &BTreeSet<(&str, usize)>) -> Vec<String> {
+    let Some(pattern) = pattern(&from.name) else { return Vec::new() };
+    let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
+    let Ok(found) = call.workspace.files().search(&scope, &Query { pattern: &pattern, context: 0 }) else {
+        return Vec::new();
+    };
+    let lines =
+        found.files.iter().flat_map(|file| file.lines.iter().map(|line| (&file.name[..], line.number)));
+    let staying = lines.filter(|line| !changing.contains(line));
+    staying.map(|(name, line)| format!("{name}:{line}")).collect()
+}
+
+/// Returns an expression for what names a file: its name, its path as a module, or its stem where something is imported.
+fn pattern(name: &str) -> Option<String> {
+    let path = name.rsplit(':').next()?;
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
+    let parent = folder.rsplit('/').next().filter(|parent| !parent.is_empty());
+    let escaped = |text: &str| {
+        let plain = |sign: char| {
+            if sign.is_alphanumeric() || sign == '_' { sign.to_string() } else { format!("\\{sign}") }
+        };
+        text.chars().map(plain).collect::<String>()
+    };
+    let whole = |text: String| format!(r"(?:^|[^\w.-]){text}(?:$|[^\w-])");
+    let file_name =
+        if NAMELESS.contains(&stem) { None } else { Some(format!(r"(?:[\w.-]*/)*{}", escaped(file))) };
+    let mut patterns: Vec<String> = file_name.map(whole).into_iter().collect();
+    patterns.extend(
+        parent.map(|parent| format!(r"\b{}(?:::|[/.\\]){}(?:$|[^\w-])", escaped(parent), escaped(stem))),
+    );
+    if !NAMELESS.contains(&stem) && !stem.is_empty() {
+        let word = escaped(stem);
+        patterns.push(format!(r#"\./{word}(?:\.\w+)?["'`)]"#));
+        patterns.push(format!(
+            r"^\s*(?:pub\s+)?(?:mod|import|from|use|include|require)\b[^;]*[^\w-]{word}(?:$|[^\w-])"
+        ));
+    }
+    (!patterns.is_empty()).then(|| patterns.join("|"))
+}
