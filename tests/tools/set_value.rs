@@ -166,3 +166,30 @@ fn what_another_program_wrote_meanwhile_is_seen() {
     let mut reader = launch(&folder).argument("--mode=read-only").legacy();
     assert!(reader.tools().iter().all(|tool| tool["name"] != "set_value"));
 }
+
+#[test]
+fn an_argument_that_would_be_dropped_is_refused() {
+    let folder = Folder::with([("a.json", "{\"n\": \"a\", \"m\": 1}\n")]);
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    let edits = json!([{"key": ["n"], "value": "b"}]);
+    for (name, value) in [
+        ("expected", json!("zzz")),
+        ("value", json!("q")),
+        ("json", json!("1")),
+        ("insert", json!(true)),
+        ("before", json!("m")),
+        ("delete", json!(true)),
+        ("document", json!(1)),
+    ] {
+        let answer = client.call("set_value", json!({"path": "a.json", "edits": edits, name: value}));
+        let text = answer.refused("invalid-argument").text;
+        assert!(text.contains(&format!("'{name}': with edits, it belongs into each")), "{text}");
+    }
+    for more in
+        [json!({"insert": true, "expected": "b", "value": "c"}), json!({"delete": true, "value": "q"})]
+    {
+        set(&mut client, "a.json", &["n"], &more).refused("invalid-argument");
+    }
+    assert_eq!(folder.tree(), before);
+}

@@ -47,6 +47,20 @@ pub enum Fault {
         /// How many elements it has.
         len: usize,
     },
+    /// A list has no such place for a new element.
+    NoPlace {
+        /// How many elements it has.
+        len: usize,
+    },
+    /// There is no such key before which a new one could go, but these.
+    NoNeighbour {
+        /// The key.
+        key: String,
+        /// Those that are there; none in a list.
+        known: Vec<String>,
+    },
+    /// A new key is written with dots.
+    DottedNew(String),
     /// What the key leads through is neither a map nor a list.
     NoMap {
         /// The step.

@@ -147,11 +147,12 @@ fn place_of_new(node: &Node, step: &Step, mut way: Vec<usize>) -> Result<Found, 
             Some(name.clone())
         }
         (Kind::List(items, _), Step::Index(index)) => {
-            let at = if *index < 0 { Some(items.len()) } else { usize::try_from(*index).ok() };
-            let at = at.filter(|at| *at <= items.len()).ok_or_else(|| missing(node, step, true))?;
+            let at = if *index == -1 { Some(items.len()) } else { usize::try_from(*index).ok() };
+            let at = at.filter(|at| *at <= items.len()).ok_or(Fault::NoPlace { len: items.len() })?;
             way.push(at);
             None
         }
+        (Kind::List(items, _), _) => return Err(Fault::NoPlace { len: items.len() }),
         _ => return Err(missing(node, step, true)),
     };
     Ok(Found { way, new, is_new: true })
@@ -194,6 +195,10 @@ fn dotted(top: &Node, written: &str, is_new: bool) -> Result<Found, Fault> {
     let parts = parts(written).ok_or_else(|| Fault::BadKey(written.to_owned()))?;
     if parts.is_empty() {
         return Err(Fault::NoKey);
+    }
+    // A new key may be meant to have the dot in its name, or not: nothing that is there says which.
+    if is_new && matches!(&parts[..], [.., Part::Bare(_), Part::Bare(_)]) {
+        return Err(Fault::DottedNew(written.to_owned()));
     }
     let mut readings = Vec::new();
     collect(top, &parts, is_new, &mut Vec::new(), &mut readings);

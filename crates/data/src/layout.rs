@@ -38,6 +38,16 @@ pub(crate) fn line_indent(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
+/// Returns where the first key of a text goes that has none yet: below the comment at its top, if a blank line ends that.
+pub(crate) fn below_header(text: &str) -> usize {
+    let mut at = 0;
+    while text[at..].starts_with(['#', ';']) {
+        at = next_line(text, at);
+    }
+    let ends = at > 0 && line_end(text, at) == at && next_line(text, at) > at;
+    if ends { next_line(text, at) } else { 0 }
+}
+
 /// Returns whether only blanks stand before this place in its line.
 pub(crate) fn is_alone_before(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()

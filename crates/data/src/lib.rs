@@ -67,7 +67,24 @@ pub enum Action {
 
 /// Reads a value that is written as JSON. Keys keep their order.
 pub fn from_json(written: &str) -> Result<Data, Unread> {
-    json::read(written).map(|top| top.data())
+    let data = json::read(written)?.data();
+    match twice(&data) {
+        Some(key) => Err(Unread { line: 1, why: format!("the key {key} stands in it twice") }),
+        None => Ok(data),
+    }
+}
+
+/// Returns a key that stands twice in one map of a value, if there is one.
+fn twice(data: &Data) -> Option<&str> {
+    match data {
+        Data::List(items) => items.iter().find_map(twice),
+        Data::Map(entries) => {
+            let mut known = std::collections::HashSet::new();
+            let again = entries.iter().find(|(key, _)| !known.insert(key)).map(|(key, _)| key.as_str());
+            again.or_else(|| entries.iter().find_map(|(_, value)| twice(value)))
+        }
+        _ => None,
+    }
 }
 
 /// Reads the documents of a text.
@@ -227,12 +244,10 @@ fn with_names(top: &Node, mut found: Found, stays: bool) -> Found {
 }
 
 fn before_key(parent: &Node, name: &str) -> Result<usize, Fault> {
-    let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoMap { key: name.to_owned() }) };
-    entries.iter().position(|entry| entry.key == name).ok_or_else(|| Fault::Missing {
-        key: name.to_owned(),
-        known: entries.iter().map(|entry| entry.key.clone()).collect(),
-        is_last: false,
-    })
+    let missing = |known| Fault::NoNeighbour { key: name.to_owned(), known };
+    let Kind::Map(entries, _) = &parent.kind else { return Err(missing(Vec::new())) };
+    let known = || entries.iter().map(|entry| entry.key.clone()).collect();
+    entries.iter().position(|entry| entry.key == name).ok_or_else(|| missing(known()))
 }
 
 fn chosen(documents: &[Node], asked: Option<usize>) -> Result<usize, Fault> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::fault::{Fault, Unread};
 use crate::format::Format;
-use crate::layout::{Text, line_end, line_indent, line_start, next_line};
+use crate::layout::{Text, below_header, line_end, line_indent, line_start, next_line};
 use crate::node::{Bar, Data, Entry, Kind, Layout, Node, Style};
 use crate::pieces::{Splice, below};
 
@@ -163,8 +163,7 @@ fn ini_entry(text: &str, start: usize, end: usize) -> Option<Entry> {
     }
     let value = line[sign + 1..].trim();
     let from = if value.is_empty() { start + sign + 1 } else { end - line[sign + 1..].trim_start().len() };
-    let has_comment = [" ;", " #", "\t;", "\t#"].iter().any(|sign| value.contains(sign));
-    let bar = (has_comment || value.ends_with('\\')).then_some(Bar::MaybeComment);
+    let bar = may_have_comment(value).then_some(Bar::MaybeComment);
     let value =
         Node { bar, ..Node::scalar(from..from + value.len(), Data::Text(value.to_owned()), Style::Plain) };
     Some(Entry { key: key.to_owned(), key_range: start..start + key.len(), value })
@@ -186,22 +185,30 @@ fn written(format: Format, style: Style, value: &Data) -> Result<String, Fault> 
         Data::Null | Data::List(_) | Data::Map(_) => return Err(Fault::NoSuchValue),
     };
     if format == Format::Ini {
+        if may_have_comment(&value) || value.starts_with(['#', ';']) || value.matches('"').count() % 2 == 1 {
+            return Err(Fault::Barred(Bar::MaybeComment));
+        }
         let is_plain = value.trim() == value && !value.contains(['\n', '\r']);
         return if is_plain { Ok(value) } else { Err(Fault::NoSuchValue) };
     }
-    let needs_quotes =
-        value.trim() != value || value.contains([' ', '#', '"', '\'', '\\', '$', '`', '\n', '\r', '\t']);
+    // Shells and the libraries that read such files agree on what stands bare, and on single quotes. In double quotes some
+    // put variables in, and some know escapes that others do not.
+    let is_bare = value.chars().all(|c| c.is_alphanumeric() || "_-./:@%+,=".contains(c));
+    let is_alike_in_double_quotes = !value.contains(['"', '\\', '$', '`', '\n', '\r', '!']);
     Ok(match style {
-        Style::Single if !value.contains(['\'', '\n', '\r']) => format!("'{value}'"),
-        Style::Plain if !needs_quotes => value,
-        // In double quotes a '$' would name a variable.
-        Style::Plain if !value.contains(['\'', '\n', '\r']) => format!("'{value}'"),
-        _ => {
-            let mut quoted = value.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
-            quoted = quoted.replace('\n', "\\n").replace('\r', "\\r");
-            format!("\"{quoted}\"")
+        Style::Double if is_alike_in_double_quotes => format!("\"{value}\""),
+        Style::Plain | Style::Block if is_bare => value,
+        _ if !value.contains(['\'', '\r']) && !value.contains("\\\\") && !value.ends_with('\\') => {
+            format!("'{value}'")
         }
+        _ if is_alike_in_double_quotes => format!("\"{value}\""),
+        _ => return Err(Fault::Barred(Bar::Quotes)),
     })
+}
+
+/// Returns whether a part of a value is a comment to some programs.
+fn may_have_comment(value: &str) -> bool {
+    [" ;", " #", "\t;", "\t#"].iter().any(|sign| value.contains(sign)) || value.ends_with('\\')
 }
 
 pub(crate) fn insert(
@@ -246,7 +253,10 @@ pub(crate) fn insert(
             (model.value.range.end.max(model.key_range.end), line_indent(text.text, model.key_range.start))
         }
         // Above the sections, or in an empty file.
-        (None, true) => return Ok(vec![Splice::insert(0, format!("{new}{}", text.eol))]),
+        (None, true) if format == Format::Env => (text.text.len(), ""),
+        (None, true) => {
+            return Ok(vec![Splice::insert(below_header(text.text), format!("{new}{}", text.eol))]);
+        }
         (None, false) => (parent.range.end, ""),
     };
     Ok(vec![below(text, at, &format!("{indent}{new}"))])

@@ -25,6 +25,14 @@ pub enum Data {
 }
 
 impl Data {
+    /// Returns its text, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns whether it is a scalar that is written so, or a text that says so.
     pub(crate) fn is_written(&self, text: &str) -> bool {
         match self {
@@ -142,6 +150,8 @@ pub enum Bar {
     MaybeComment,
     /// It goes on over several lines.
     SeveralLines,
+    /// Programs read its quotes and escapes in different ways.
+    Quotes,
 }
 
 impl Node {

@@ -27,11 +27,19 @@ fn set(format: Format, text: &str, key: &str, value: &Value) -> Result<String, F
 }
 
 fn insert(format: Format, text: &str, key: &str, value: &Value) -> Result<String, Fault> {
-    made(format, text, key, Action::Insert { value: data(value), before: None })
+    made(format, text, &new_key(key), Action::Insert { value: data(value), before: None })
+}
+
+/// The last step of a new key is in quotes if it follows another.
+fn new_key(key: &str) -> String {
+    match key.rsplit_once('.') {
+        Some((way, last)) if !last.ends_with([']', '"']) => format!("{way}.\"{last}\""),
+        _ => key.to_owned(),
+    }
 }
 
 fn before(format: Format, text: &str, key: &str, value: &Value, other: &str) -> Result<String, Fault> {
-    made(format, text, key, Action::Insert { value: data(value), before: Some(other.into()) })
+    made(format, text, &new_key(key), Action::Insert { value: data(value), before: Some(other.into()) })
 }
 
 fn delete(format: Format, text: &str, key: &str) -> Result<String, Fault> {
@@ -111,7 +119,17 @@ fn a_way_is_found_or_the_refusal_says_what_is_there() {
     assert_eq!(set(Json, text, "a.b.c", &json!(1)), Err(Fault::NoMap { key: "c".into() }));
     assert_eq!(set(Json, text, "", &json!(1)), Err(Fault::NoKey));
     assert_eq!(set(Json, text, "a[", &json!(1)), Err(Fault::BadKey("a[".into())));
-    assert_eq!(insert(Json, text, "l[5]", &json!(1)), Err(Fault::NoElement { key: "[5]".into(), len: 2 }));
+    for place in ["l[5]", "l[-2]", "l[-9]", "l[\"n=q\"]"] {
+        assert_eq!(insert(Json, text, place, &json!(1)), Err(Fault::NoPlace { len: 2 }), "{place}");
+    }
+    let dotted = Action::Insert { value: data(&json!(1)), before: None };
+    assert_eq!(made(Json, text, "dep.new", dotted), Err(Fault::DottedNew("dep.new".into())));
+    check(insert(Json, "{\"a\":{}}", "\"a.b\"", &json!(1)), "{\"a\":{}, \"a.b\": 1}");
+    let none = Fault::NoNeighbour { key: "q".into(), known: vec!["x/y".into()] };
+    assert_eq!(before(Json, text, "dep.new", &json!(1), "q"), Err(none));
+    let none = Fault::NoNeighbour { key: "n=q".into(), known: Vec::new() };
+    assert_eq!(before(Json, text, "l[0]", &json!(1), "n=q"), Err(none));
+    assert!(super::from_json("[{\"z\": 1, \"z\": 2}]").unwrap_err().why.contains("z stands in it twice"));
     assert_eq!(insert(Json, text, "dep", &json!(1)), Err(Fault::Exists));
     assert_eq!(set(Json, text, "exports", &json!({"./x": 1})), Err(Fault::Same));
     let change = Change {
@@ -135,7 +153,7 @@ fn several_changes_see_those_before() {
     };
     let changes = [
         change("b", Action::Insert { value: data(&json!({})), before: None }),
-        change("b.c", Action::Insert { value: data(&json!(1)), before: None }),
+        change("b.\"c\"", Action::Insert { value: data(&json!(1)), before: None }),
         change("a", Action::Delete),
     ];
     let splices = super::change(Format::Json, text, &changes).unwrap();
@@ -283,6 +301,39 @@ fn yaml() {
 }
 
 #[test]
+fn a_comment_stays_with_what_it_is_about() {
+    use Format::{Toml, Yaml};
+    let steps = "steps:\n  - name: Setup\n    # pinned\n    uses: x@v3\n";
+    check(delete(Yaml, steps, "steps[0].name"), "steps:\n  - # pinned\n    uses: x@v3\n");
+    check(delete(Yaml, "- - a\n  # about b\n  - b\n", "[0][0]"), "- # about b\n  - b\n");
+    let services = "services:\n  db:\n    image: x\n\n    # its ports\n  # next\nvolumes: {}\n";
+    check(
+        insert(Yaml, services, "services.cache", &json!(1)),
+        &services.replace("its ports\n", "its ports\n  cache: 1\n"),
+    );
+    let header = "# SPDX\n#:schema x\n\n[a]\nb = 1\n";
+    check(insert(Toml, header, "v", &json!(1)), &header.replace("x\n\n", "x\n\nv = 1\n\n"));
+    check(insert(Toml, "# of a\n[a]\n", "v", &json!(1)), "v = 1\n\n# of a\n[a]\n");
+}
+
+#[test]
+fn a_date_of_yaml_stays_one() {
+    check(set(Format::Yaml, "d: 2020-01-01 # c\n", "d", &json!("2021-02-03")), "d: 2021-02-03 # c\n");
+    check(set(Format::Yaml, "d: '2020-01-01'\n", "d", &json!("2021-02-03")), "d: '2021-02-03'\n");
+    check(set(Format::Yaml, "d: 2020-01-01\n", "d", &json!("soon")), "d: soon\n");
+}
+
+#[test]
+fn a_value_that_programs_read_in_different_ways_is_not_written() {
+    let ini = "[alias]\n\tst = \"status -s\"\n\tco = checkout\n";
+    for value in ["status # x", "log ; echo", "#abc", ";x", "it\"s", "a\\"] {
+        let refused = Err(Fault::Barred(crate::Bar::MaybeComment));
+        assert_eq!(set(Format::Ini, ini, "alias.co", &json!(value)), refused, "{value}");
+    }
+    check(set(Format::Ini, ini, "alias.co", &json!("a#b \"c\"")), &ini.replace("checkout", "a#b \"c\""));
+}
+
+#[test]
 fn what_is_shared_or_said_twice_in_yaml_is_left_alone() {
     use Format::Yaml;
     let text = "base: &b\n  a: 1\nuse:\n  <<: *b\n  c: 2\nsame: *b\ntag: !x 1\n? odd\n: 1\nd: 1\nd: 2\n---\nother: 1\n";
@@ -313,7 +364,17 @@ fn env_and_ini() {
     let env = "# of it\nA=1 # one\nexport B=\"x\\ny\"\nC='z'\nD=\nURL=http://x/#y\n";
     check(set(Env, env, "A", &json!(2)), &env.replace("A=1", "A=2"));
     check(set(Env, env, "A", &json!("a b$c")), &env.replace("A=1", "A='a b$c'"));
-    check(set(Env, env, "B", &json!("q\"$x")), &env.replace("x\\ny", "q\\\"\\$x"));
+    check(set(Env, env, "B", &json!("q\"$x")), &env.replace("\"x\\ny\"", "'q\"$x'"));
+    check(set(Env, env, "B", &json!("q x")), &env.replace("x\\ny", "q x"));
+    check(
+        set(Env, env, "A", &json!("postgres://h/d?a=1&b=2")),
+        &env.replace("A=1", "A='postgres://h/d?a=1&b=2'"),
+    );
+    check(set(Env, env, "C", &json!("a\nb")), &env.replace("'z'", "'a\nb'"));
+    for value in ["it's $x", "a\\", "a\\\\b", "it's\nso"] {
+        assert_eq!(set(Env, env, "C", &json!(value)), Err(Fault::Barred(crate::Bar::Quotes)), "{value}");
+    }
+    check(insert(Env, "# only\n", "A", &json!(1)), "# only\nA=1\n");
     check(set(Env, env, "C", &json!("it's")), &env.replace("'z'", "\"it's\""));
     check(set(Env, env, "D", &json!("v")), &env.replace("D=", "D=v"));
     check(set(Env, env, "URL", &json!("u")), &env.replace("http://x/#y", "u"));

@@ -6,7 +6,9 @@ use toml_edit::{Document, Item, TableLike};
 
 use crate::fault::{Fault, Unread};
 use crate::flow::{Comments, Flow};
-use crate::layout::{self, Text, is_alone_before, line_end, line_indent, line_start, next_line};
+use crate::layout::{
+    self, Text, below_header, is_alone_before, line_end, line_indent, line_start, next_line,
+};
 use crate::node::{Bar, Data, Entry, Kind, Layout, Node, Style};
 use crate::pieces::{Splice, below};
 
@@ -203,7 +205,7 @@ pub(crate) fn insert(
         (None, false) => (parent.range.end, line_indent(text.text, parent.range.start)),
         (None, true) => {
             let blank = if text.text.is_empty() { "" } else { text.eol };
-            return Ok(vec![Splice::insert(0, format!("{new}{}{blank}", text.eol))]);
+            return Ok(vec![Splice::insert(below_header(text.text), format!("{new}{}{blank}", text.eol))]);
         }
     };
     Ok(vec![below(text, at, &format!("{indent}{prefix}{new}"))])

@@ -49,8 +49,14 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Res
     // What stands behind it in its line would become a part of a block.
     let end = old.range.end.max(sign);
     let has_rest = !text.text[end..line_end(text.text, end)].trim().is_empty();
+    let old_data = old.data();
     let new = match value {
         Data::List(_) | Data::Map(_) => in_flow(value, Style::Plain),
+        Data::Text(new)
+            if is_date(old_data.text()) && is_date(Some(new)) && style_of(old) == Style::Plain =>
+        {
+            new.clone()
+        }
         _ => scalar(value, style_of(old), (!has_rest).then_some((column + unit, text.eol))),
     };
     if matches!(old.layout(), Some(Layout::Block(_))) && !text.text[sign..old.range.start].trim().is_empty() {
@@ -95,7 +101,24 @@ pub(crate) fn insert(
     }
     let last = parent.child(parent.len().saturating_sub(1));
     let end = last.range.end.max(parent.ranges().last().map_or(0, |range| range.end));
+    let end = with_comments(text.text, end, column);
     Ok(vec![ended(text, below(text, end, &format!("{indent}{new}")))])
+}
+
+/// Returns the end of an entry with the comments below it that are deeper than this column, and so belong to it.
+fn with_comments(text: &str, end: usize, column: usize) -> usize {
+    let (mut end, mut at) = (end, next_line(text, end));
+    while at < text.len() {
+        let line = &text[at..line_end(text, at)];
+        let content = line.trim_start_matches(' ');
+        if content.starts_with('#') && line.len() - content.len() > column {
+            end = at + line.len();
+        } else if !content.trim().is_empty() {
+            break;
+        }
+        at = next_line(text, at);
+    }
+    end
 }
 
 /// Ends the last line of a text, if a block stands there: without it the block would lose the end of its own last line.
@@ -117,8 +140,19 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
     if is_alone_before(text.text, start) {
         return Ok(vec![Splice::delete(line_start(text.text, start)..next_line(text.text, end))]);
     }
-    // It stands behind a dash, where the next one goes.
-    Ok(vec![Splice::delete(start..start_of(text.text, parent, at + 1))])
+    // It stands behind a dash, where the next one goes, with the comments above that.
+    let rest = line_end(text.text, end);
+    let comment = text.text[rest..start_of(text.text, parent, at + 1)].find('#').map(|sign| rest + sign);
+    Ok(vec![Splice::delete(start..comment.unwrap_or_else(|| start_of(text.text, parent, at + 1)))])
+}
+
+/// Returns whether a text is a date, which many programs read as such if it has no quotes.
+fn is_date(text: Option<&str>) -> bool {
+    let is = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.is_some_and(|text| {
+        let parts: Vec<&str> = text.split('-').collect();
+        matches!(parts[..], [year, month, day] if is(year, 4) && is(month, 2) && is(day, 2))
+    })
 }
 
 fn style_of(node: &Node) -> Style {

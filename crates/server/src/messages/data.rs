@@ -20,12 +20,26 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
         }
         Fault::NoKey => "it is empty".to_owned(),
         Fault::BadKey(key) => format!("the quotes or brackets of {key} do not end; give a list of keys instead"),
+        Fault::Documents(1) => return ("document", "the file has one document; leave document out".to_owned()),
         Fault::Documents(count) => {
             return ("document", format!("the file has {count} documents: say which, from 0 to {}", count - 1));
         }
         Fault::Missing { key, known, is_last } => missing(key, known, *is_last),
-        Fault::NoElement { key, len } => {
-            format!("the list has no element {key}: it has {len}, counted from 0; insert adds one")
+        Fault::NoElement { key, len } => format!("the list has no element {key}: it has {len}, counted from 0"),
+        Fault::NoPlace { len } => {
+            format!("a new element of this list goes before an index from 0 to {len}; -1 is its end")
+        }
+        Fault::NoNeighbour { key, known } => {
+            let there = match known.is_empty() {
+                true => "in a list, the index in key says before which element".to_owned(),
+                false => format!("there are {}", some(known)),
+            };
+            return ("before", format!("there is no {key} to go before; {there}"));
+        }
+        Fault::DottedNew(key) => {
+            let steps: Vec<String> = key.split('.').map(|step| format!("\"{step}\"")).collect();
+            let steps = steps.join(", ");
+            format!("a new key is given step by step: [{steps}]; if its name has dots: [\"\\\"{key}\\\"\"]")
         }
         Fault::NoMap { key } => format!("{key} would be in a value that is neither a list nor has keys"),
         Fault::Duplicate { key, count } => {
@@ -70,13 +84,19 @@ fn missing(key: &str, known: &[String], is_last: bool) -> String {
         return format!("there is no {key}, nor any other key; {how}");
     }
     let nearest = nearest(key, known.iter().map(String::as_str));
-    let mut named: Vec<&str> =
-        known.iter().map(String::as_str).filter(|name| Some(*name) != nearest).collect();
-    let others = (named.len() + usize::from(nearest.is_some())).saturating_sub(NAMED);
-    named.splice(0..0, nearest);
-    named.truncate(NAMED);
-    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("there is no {key}; there are {}{others}; {how}", named.join(", "))
+    let mut named: Vec<String> =
+        known.iter().filter(|name| Some(name.as_str()) != nearest).cloned().collect();
+    named.splice(0..0, nearest.map(str::to_owned));
+    format!("there is no {key}; there are {}; {how}", some(&named))
+}
+
+/// Names some of these keys.
+fn some(known: &[String]) -> String {
+    let named = known.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match known.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 fn barred(bar: Bar) -> &'static str {
@@ -91,6 +111,9 @@ fn barred(bar: Bar) -> &'static str {
         Bar::OddKey => "its key is of a kind that no path can name; use str_replace",
         Bar::MaybeComment => {
             "whether a part of it is a comment depends on the program that reads it; use str_replace"
+        }
+        Bar::Quotes => {
+            "programs do not agree on how such a value is quoted in this file; use str_replace, in the way that yours reads"
         }
         Bar::SeveralLines => "it goes on over several lines, or may do so; use str_replace",
     }

@@ -36,7 +36,12 @@ impl EditTool for SetValue {
             (Some(_), true) => return Err(refused(invalid("edits", "give either key or edits"))),
             (None, false) => return Err(refused(invalid("key", "it is required, or edits"))),
             (None, true) => vec![one],
-            (Some(edits), false) => several(edits).map_err(refused)?,
+            (Some(edits), false) => {
+                if let Some(name) = one.given() {
+                    return Err(refused(invalid(name, "with edits, it belongs into each of them")));
+                }
+                several(edits).map_err(refused)?
+            }
         };
         let snapshot = call.workspace.files().read_within(&path, call.effort);
         let (name, snapshot) = snapshot.map_err(|why| match why {
@@ -92,6 +97,22 @@ fn several(edits: Vec<JsonObject>) -> Result<Vec<OneValue>, Problem> {
 }
 
 impl OneValue {
+    /// Returns the name of an argument that is given.
+    fn given(&self) -> Option<&'static str> {
+        let Self { key, value, json, expected, insert, before, delete, document } = self;
+        let given = [
+            ("key", key.is_some()),
+            ("value", value.is_some()),
+            ("json", json.is_some()),
+            ("expected", expected.is_some()),
+            ("insert", insert.is_some()),
+            ("before", before.is_some()),
+            ("delete", delete.is_some()),
+            ("document", document.is_some()),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+
     fn change(self) -> Result<Change, Problem> {
         let Self { key, value, json, expected, insert, before, delete, document } = self;
         let key = key.filter(|key| !key.is_empty()).ok_or_else(|| invalid("key", "it is required"))?;
@@ -105,9 +126,15 @@ impl OneValue {
             (text, None) => text.map(New::Text),
         };
         let is_insert = insert == Some(true) || before.is_some();
+        if is_insert && expected.is_some() {
+            return Err(invalid("expected", "insert adds a key, where nothing stands yet"));
+        }
         let action = match (new, delete == Some(true)) {
             (None | Some(New::Text(_)), true) if is_insert => {
                 return Err(invalid("delete", "insert adds a key, and delete removes one"));
+            }
+            (Some(New::Text(text)), true) if !text.is_empty() => {
+                return Err(invalid("delete", "value sets a text, and delete removes it"));
             }
             (Some(New::Json(_)), true) => {
                 return Err(invalid("delete", "json sets a value, and delete removes it"));
