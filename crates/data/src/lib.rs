@@ -12,6 +12,7 @@ mod key;
 mod layout;
 mod lines;
 mod node;
+pub mod notebook;
 mod pieces;
 #[cfg(test)]
 mod tests;
