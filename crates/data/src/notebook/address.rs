@@ -1,4 +1,4 @@
-//! Which cell is meant.
+//! Which cell is meant, and where one goes.
 
 use super::CellFault;
 
@@ -15,6 +15,17 @@ pub enum CellAddress {
     Id(String),
     /// The one at this position, counted from 0.
     Index(usize),
+}
+
+/// Where a cell goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellPlace {
+    /// Before this cell.
+    Before(CellAddress),
+    /// Behind this cell.
+    After(CellAddress),
+    /// There: this is its position then. As many as there are cells means the end.
+    At(usize),
 }
 
 impl CellAddress {

@@ -1,8 +1,8 @@
-//! Why cells cannot be found.
+//! Why cells cannot be changed.
 
 use super::CellAddress;
 
-/// Why a cell cannot be found.
+/// Why a cell cannot be found or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellFault {
     /// There is no such cell.
@@ -14,4 +14,17 @@ pub enum CellFault {
         /// How many cells there are.
         count: usize,
     },
+    /// There is no such place for a cell.
+    NoPlace {
+        /// The position.
+        position: usize,
+        /// How many cells there are, without the one that moves.
+        count: usize,
+    },
+    /// It is so already: the source, the kind or the place is this, or there are no outputs to clear.
+    Same,
+    /// The cell has attachments, which code cells have not: they would be lost.
+    Attachments,
+    /// The text would not have the cells that were asked for.
+    Breaks,
 }

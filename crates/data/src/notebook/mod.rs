@@ -1,28 +1,42 @@
-//! Jupyter notebooks (`.ipynb`, nbformat 4): their cells, each with its place. No I/O.
+//! Jupyter notebooks (`.ipynb`, nbformat 4): their cells, and changes of these. No I/O.
+//!
+//! A notebook is read with the place of each cell. A change is made in the text alone, where the cell stands, so that every byte
+//! of the other cells, of metadata and of outputs stays. Then the text is read again: unless it has just the cells that were
+//! meant, nothing is changed.
 
 mod address;
+mod change;
 mod fault;
 mod outputs;
+mod proof;
 mod read;
+mod sequence;
+mod source;
+mod style;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use std::ops::Range;
 
-pub use address::CellAddress;
+pub use address::{CellAddress, CellPlace};
+pub use change::CellChange;
 pub use fault::CellFault;
 pub use outputs::Image;
 
 use crate::fault::Unread;
 use crate::node::{Kind, Node};
+use style::Style;
 
 /// A notebook that was read from a text.
-pub struct Notebook {
+pub struct Notebook<'a> {
+    text: &'a str,
     /// The list of cells, as it stands in the text.
     list: Node,
     cells: Vec<Cell>,
     /// Whether cells have ids in this version of the format: 4.5 and later.
     has_ids: bool,
+    style: Style,
 }
 
 /// A cell of a notebook.
@@ -71,10 +85,10 @@ impl CellKind {
     }
 }
 
-impl Notebook {
+impl<'a> Notebook<'a> {
     /// Reads a notebook of nbformat 4. The error says what is no notebook about the text: it is no JSON, it is of another
     /// nbformat, it has no list of cells, a key comes twice in a cell, or two cells have one id.
-    pub fn read(text: &str) -> Result<Self, Unread> {
+    pub fn read(text: &'a str) -> Result<Self, Unread> {
         read::read(text)
     }
 

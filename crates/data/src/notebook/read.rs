@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::outputs::{joined, summary, text as text_of};
+use super::style::Style;
 use super::{Cell, CellKind, Notebook, field};
 use crate::fault::Unread;
 use crate::json;
 use crate::node::{Data, Entry, Kind, Node};
 
-pub(super) fn read(text: &str) -> Result<Notebook, Unread> {
+pub(super) fn read(text: &str) -> Result<Notebook<'_>, Unread> {
     let top = json::read_strict(text)?;
     let refuse = |why: &str| Unread::at(text, top.range.start, why);
     let Kind::Map(entries, _) = &top.kind else { return Err(refuse("it is JSON, but no notebook")) };
@@ -32,7 +33,8 @@ pub(super) fn read(text: &str) -> Result<Notebook, Unread> {
         cells.push(cell);
     }
     let minor = field(&top, "nbformat_minor").and_then(whole).unwrap_or(0);
-    Ok(Notebook { has_ids: minor >= 5, cells, list: list.clone() })
+    let style = Style::read(text, &top, list);
+    Ok(Notebook { text, has_ids: minor >= 5, cells, style, list: list.clone() })
 }
 
 fn check_version(text: &str, top: &Node) -> Result<(), Unread> {

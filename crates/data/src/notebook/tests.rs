@@ -1,8 +1,12 @@
-//! Notebooks of several writers.
+//! Notebooks of several writers, and the bytes that changes of their cells come to.
 
+mod cells;
 mod reading;
+mod sources;
+mod written;
 
-use super::{CellAddress, CellFault, CellKind, Notebook};
+use super::sequence::applied;
+use super::{CellAddress, CellChange, CellFault, CellKind, CellPlace, Notebook};
 
 /// As Jupyter writes it.
 const JUPYTER: &str = r##"{
@@ -185,6 +189,42 @@ const VSCODE: &str = r##"{
 }
 "##;
 
+/// All beyond ASCII is escaped, as Python does unless it is told otherwise.
+const ESCAPED: &str = r#"{"cells": [{"cell_type": "raw", "metadata": {}, "source": ["caf\u00e9 \\u00ff\n", "two"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}"#;
+
 fn id(id: &str) -> CellAddress {
     CellAddress::Id(id.to_owned())
+}
+
+fn source(cell: CellAddress, text: &str) -> CellChange {
+    CellChange::Source { cell, text: text.to_owned() }
+}
+
+fn insert(place: CellPlace, kind: CellKind, text: &str) -> CellChange {
+    CellChange::Insert { place, kind, text: text.to_owned() }
+}
+
+fn kind(cell: CellAddress, kind: CellKind) -> CellChange {
+    CellChange::Kind { cell, kind }
+}
+
+fn made(text: &str, changes: &[CellChange]) -> Result<String, (usize, CellFault)> {
+    let splices = Notebook::read(text).unwrap().change(changes)?;
+    assert!(splices.windows(2).all(|two| two[0].range.end < two[1].range.start), "{splices:?}");
+    Ok(applied(text, 0..text.len(), &splices))
+}
+
+#[track_caller]
+fn check(text: &str, changes: &[CellChange], expected: &str) {
+    match made(text, changes) {
+        Ok(new) => assert_eq!(new, expected),
+        Err(fault) => panic!("{fault:?}"),
+    }
+}
+
+/// Checks what a text becomes in which this is replaced, which stands there once.
+#[track_caller]
+fn check_replaced(text: &str, changes: &[CellChange], old: &str, new: &str) {
+    assert_eq!(text.matches(old).count(), 1, "{old}");
+    check(text, changes, &text.replace(old, new));
 }
