@@ -1,7 +1,5 @@
 //! Which cell is meant, and where one goes.
 
-use super::CellFault;
-
 /// How many ids are named that are like the one that was asked for.
 const NEAREST: usize = 3;
 
@@ -29,20 +27,20 @@ pub enum CellPlace {
 }
 
 impl CellAddress {
-    /// Finds the position of a cell among cells of these ids.
-    pub(super) fn find<'i>(&self, ids: impl Iterator<Item = Option<&'i str>>) -> Result<usize, CellFault> {
-        let ids: Vec<Option<&str>> = ids.collect();
-        let found = match self {
+    /// Returns the position of the cell among cells of these ids.
+    pub(super) fn find(&self, ids: &[Option<&str>]) -> Option<usize> {
+        match self {
             Self::Id(asked) => ids.iter().position(|id| *id == Some(asked)),
             Self::Index(position) => Some(*position).filter(|position| *position < ids.len()),
-        };
-        found.ok_or_else(|| {
-            let nearest = match self {
-                Self::Id(asked) => nearest(asked, ids.iter().copied().flatten()),
-                Self::Index(_) => Vec::new(),
-            };
-            CellFault::NoCell { address: self.clone(), nearest, count: ids.len() }
-        })
+        }
+    }
+
+    /// Returns the ids that are most like the one that is asked for.
+    pub(super) fn nearest(&self, ids: &[Option<&str>]) -> Vec<String> {
+        match self {
+            Self::Id(asked) => nearest(asked, ids.iter().copied().flatten()),
+            Self::Index(_) => Vec::new(),
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::draft::Draft;
+use super::outputs::has_outputs;
 use super::sequence::applied;
-use super::write::has_outputs;
 use super::{CellAddress, CellFault, CellKind, CellPlace, Notebook, field};
 use crate::pieces::Splice;
 
@@ -53,23 +54,11 @@ pub enum CellChange {
     },
 }
 
-/// A cell as it is to be.
-#[derive(Clone)]
-pub(super) struct Draft {
-    /// Which cell of the notebook it was; `None` for a new one.
-    pub(super) origin: Option<usize>,
-    pub(super) id: Option<String>,
-    pub(super) kind: CellKind,
-    pub(super) source: String,
-    /// Whether the outputs are cleared that the cell of the notebook has.
-    pub(super) is_cleared: bool,
-}
-
 impl Notebook<'_> {
     /// Makes changes, each of the cells that those before it have left, and returns what they come to: splices of the text that
     /// was read, in their order. The error is that of the change of this position.
     pub fn change(&self, changes: &[CellChange]) -> Result<Vec<Splice>, (usize, CellFault)> {
-        let mut drafts: Vec<Draft> = self.cells.iter().map(Draft::of).collect();
+        let mut drafts: Vec<Draft> = self.cells.iter().map(Draft::from_cell).collect();
         let mut ids: BTreeSet<String> = drafts.iter().filter_map(|draft| draft.id.clone()).collect();
         for (at, change) in changes.iter().enumerate() {
             self.make(&mut drafts, &mut ids, change).map_err(|fault| (at, fault))?;
@@ -160,20 +149,9 @@ impl Notebook<'_> {
     }
 }
 
-impl Draft {
-    fn of(cell: &super::Cell) -> Self {
-        Self {
-            origin: Some(cell.position),
-            id: cell.id.clone(),
-            kind: cell.kind,
-            source: cell.source.clone(),
-            is_cleared: false,
-        }
-    }
-}
-
 fn position(drafts: &[Draft], address: &CellAddress) -> Result<usize, CellFault> {
-    address.find(drafts.iter().map(|draft| draft.id.as_deref()))
+    let ids: Vec<Option<&str>> = drafts.iter().map(|draft| draft.id.as_deref()).collect();
+    super::position(address, &ids)
 }
 
 /// Returns before which cell a place is.
@@ -196,8 +174,8 @@ fn place_of_moved(drafts: &[Draft], from: usize, place: &CellPlace) -> Result<us
     }
 }
 
-/// Makes an id that no cell has. The same change of the same notebook always makes the same one, so that a call that is sent again
-/// comes to the same text.
+/// Makes an id that no cell has. The same change of the same notebook always makes the same one, so that a call that is sent
+/// again comes to the same text.
 fn new_id(ids: &BTreeSet<String>, position: usize, text: &str) -> String {
     let hash = |seed: u64, bytes: &[u8]| {
         // FNV-1a: it need not be safe, for a clash is seen.

@@ -6,6 +6,7 @@
 
 mod address;
 mod change;
+mod draft;
 mod fault;
 mod outputs;
 mod proof;
@@ -104,8 +105,8 @@ impl<'a> Notebook<'a> {
 
     /// Returns the cell of an address. The error has the nearest ids, and how many cells there are.
     pub fn find(&self, address: &CellAddress) -> Result<&Cell, CellFault> {
-        let ids = self.cells.iter().map(|cell| cell.id.as_deref());
-        address.find(ids).map(|position| &self.cells[position])
+        let ids: Vec<Option<&str>> = self.cells.iter().map(|cell| cell.id.as_deref()).collect();
+        position(address, &ids).map(|position| &self.cells[position])
     }
 
     /// Returns the images that the cell of a position has put out, in order.
@@ -113,6 +114,15 @@ impl<'a> Notebook<'a> {
         let is_cell = position < self.cells.len();
         if is_cell { outputs::images(self.list.child(position)) } else { Vec::new() }
     }
+}
+
+/// Finds the position of a cell among cells of these ids.
+fn position(address: &CellAddress, ids: &[Option<&str>]) -> Result<usize, CellFault> {
+    address.find(ids).ok_or_else(|| CellFault::NoCell {
+        address: address.clone(),
+        nearest: address.nearest(ids),
+        count: ids.len(),
+    })
 }
 
 /// Returns the value of a key.

@@ -33,6 +33,12 @@ pub(super) fn summary(cell: &Node) -> String {
     format!("{count}: {}", words.join(", "))
 }
 
+/// Returns whether a cell has outputs or a count that can be cleared.
+pub(super) fn has_outputs(cell: &Node) -> bool {
+    let has_count = field(cell, "execution_count").is_some_and(|count| count.data() != Data::Null);
+    has_count || !list(cell).is_empty()
+}
+
 /// Returns the images that are written in base64. An SVG is a text, and no image here.
 pub(super) fn images(cell: &Node) -> Vec<Image> {
     let mut images = Vec::new();

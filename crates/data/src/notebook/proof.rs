@@ -1,6 +1,6 @@
 //! Reads what changes have come to, and compares it with what was meant.
 
-use super::change::Draft;
+use super::draft::Draft;
 use super::{Cell, CellKind, Notebook, field};
 use crate::node::{Data, Entry, Kind, Node};
 

@@ -1,29 +1,15 @@
 //! Cells written into the text of a notebook: new ones whole, and of the others just what changes.
 
-use super::change::Draft;
+use super::draft::Draft;
 use super::sequence::{Item, Sequence, applied, changed, in_order};
 use super::style::{Lines, Style};
-use super::{Cell, CellKind, Notebook, field, source};
+use super::{CellKind, Notebook, source};
 use crate::layout::{is_alone_before, line_indent};
-use crate::node::{Data, Entry, Kind, Node};
+use crate::node::{Entry, Kind};
 use crate::pieces::Splice;
 
 /// What nbformat has in code cells alone.
 const OF_CODE: [(&str, &str); 2] = [("execution_count", "null"), ("outputs", "[]")];
-
-/// Returns whether a cell has something that can be cleared.
-pub(super) fn has_outputs(cell: &Node) -> bool {
-    let has_count = field(cell, "execution_count").is_some_and(|count| count.data() != Data::Null);
-    has_count || field(cell, "outputs").is_some_and(|outputs| outputs.len() > 0)
-}
-
-impl Draft {
-    /// Returns whether it is as this cell of the notebook is.
-    pub(super) fn is_as(&self, cell: &Cell) -> bool {
-        let is_cleared = self.is_cleared && cell.kind == CellKind::Code;
-        self.kind == cell.kind && self.source == cell.source && !is_cleared
-    }
-}
 
 impl Notebook<'_> {
     /// Returns what changes in the text if these are the cells.
