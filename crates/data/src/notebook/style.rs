@@ -67,7 +67,8 @@ impl Style {
             (0..cells.len()).filter_map(|at| field(cells.child(at), "source")).collect();
         let is_text = |source: &&Node| matches!(source.kind, Kind::Scalar(Data::Text(_), _));
         let is_one_text = !sources.is_empty() && sources.iter().all(is_text);
-        let escapes = text.is_ascii() && has_escape(text);
+        let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let escapes = body.is_ascii() && has_escape(body);
         Self { eol: line_ending(text), colon, comma, list, cell, escapes, is_one_text }
     }
 

@@ -115,6 +115,9 @@ fn all_is_escaped_where_all_was() {
         "\"two\"",
         "\"tw\\u00f6 \\ud83d\\ude00\"",
     );
+    // A byte order mark is beyond ASCII, and says nothing about it.
+    let text = format!("\u{feff}{ESCAPED}");
+    check_replaced(&text, &[source(CellAddress::Index(0), "café \\u00ff\ntwö")], "\"two\"", "\"tw\\u00f6\"");
 }
 
 #[test]
