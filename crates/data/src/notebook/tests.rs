@@ -1,6 +1,7 @@
 //! Notebooks of several writers, and the bytes that changes of their cells come to.
 
 mod cells;
+mod proving;
 mod reading;
 mod sources;
 mod written;

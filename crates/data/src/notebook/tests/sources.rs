@@ -201,3 +201,35 @@ fn a_large_source_is_set() {
     let expected = text.replace("\"line 5\\n\"", "\"x\\n\"").replace("\"line 2990\\n\"", "\"y\\n\"");
     check(&text, &[source(id(CODE), &other)], &expected);
 }
+
+proptest::proptest! {
+    /// Whatever the old and the new source are, and however the old one is written: the new one is there, and what stands around
+    /// it stays.
+    #[test]
+    fn any_source_takes_the_place_of_any(
+        elements in proptest::collection::vec("(a\n|b|é\n|\u{c}|\n|😀|\\\\n){0,3}", 0..5),
+        new in "(a\n|b|é\n|\u{c}|\n|😀|\\\\n){0,8}",
+        is_one_text: bool,
+        escapes: bool,
+    ) {
+        let old = elements.concat();
+        let value = match is_one_text {
+            true => serde_json::json!(old),
+            false => serde_json::json!(elements),
+        };
+        let mut value = value.to_string();
+        if escapes {
+            value = value.replace('é', "\\u00e9").replace('😀', "\\ud83d\\ude00").replace('b', "\\u0062");
+        }
+        let text = MINIFIED.replace("\"x = 1\\nx + 1\"", &value);
+        let (before, behind) = text.split_once(&value).unwrap();
+        match made(&text, &[source(id("a"), &new)]) {
+            Ok(made) => {
+                assert_eq!(Notebook::read(&made).unwrap().cells()[0].source, new);
+                let made = made.strip_prefix(before).unwrap().strip_suffix(behind).unwrap();
+                assert_eq!(made.starts_with('"'), is_one_text);
+            }
+            Err(fault) => assert_eq!((fault, &new), ((0, CellFault::Same), &old)),
+        }
+    }
+}
