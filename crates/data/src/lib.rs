@@ -2,7 +2,7 @@
 //!
 //! A text is read into a tree of values with their places. A change is made in the text alone, where the value stands, so that
 //! comments, order and every other byte stay. Then the text is read again: unless it means what it meant before with just this
-//! value changed, nothing is changed.
+//! value changed, nothing is changed. `notebook` does the same for the cells of Jupyter notebooks.
 
 mod fault;
 mod flow;
