@@ -30,6 +30,7 @@ use crate::node::{Kind, Node};
 use style::Style;
 
 /// A notebook that was read from a text.
+#[derive(Debug)]
 pub struct Notebook<'a> {
     text: &'a str,
     /// The list of cells, as it stands in the text.

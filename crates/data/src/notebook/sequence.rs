@@ -35,6 +35,9 @@ impl<'a> Sequence<'a> {
     /// Returns what changes if these are the entries.
     pub(super) fn splices(&self, items: &[Item]) -> Vec<Splice> {
         let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
+            if items.is_empty() {
+                return Vec::new();
+            }
             let new: Vec<String> = items.iter().map(|item| self.written(item).to_owned()).collect();
             let new = self.style.bracketed(["", ""], &new, self.lines);
             return changed(self.text, self.inside.clone(), new).into_iter().collect();

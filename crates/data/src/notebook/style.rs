@@ -6,6 +6,7 @@ use crate::node::{Data, Kind, Node};
 use super::field;
 
 /// How a notebook is written.
+#[derive(Debug)]
 pub(super) struct Style {
     pub(super) eol: &'static str,
     /// What stands between a key and its value.
@@ -23,7 +24,7 @@ pub(super) struct Style {
 }
 
 /// How entries begin that have lines of their own.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Lines {
     /// The blanks before what the entries are in.
     pub(super) outer: String,

@@ -5,7 +5,7 @@ use super::*;
 /// Checks that a text is no notebook, for this reason and in this line.
 #[track_caller]
 fn check_refused(text: &str, line: usize, why: &str) {
-    let unread = Notebook::read(text).err().unwrap();
+    let unread = Notebook::read(text).unwrap_err();
     assert!(unread.why.contains(why), "{}", unread.why);
     assert_eq!(unread.line, line);
 }

@@ -118,6 +118,15 @@ fn into_a_notebook_without_cells() {
 }
 
 #[test]
+fn blanks_in_a_list_without_cells_stay_until_one_comes() {
+    let text = EMPTY.replace("[]", "[\n  ]");
+    let change =
+        [insert(CellPlace::At(0), CellKind::Raw, ""), CellChange::Delete { cell: CellAddress::Index(0) }];
+    assert_eq!(Notebook::read(&text).unwrap().change(&change), Ok(Vec::new()));
+    assert_eq!(made(&text, &change[..1]), made(EMPTY, &change[..1]));
+}
+
+#[test]
 fn without_indentation() {
     let text = EMPTY.replace("  ", "").replace('\n', "\r\n");
     let change = [insert(CellPlace::At(0), CellKind::Raw, "a\nb")];
