@@ -7,7 +7,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use crate::fault::Unread;
 use crate::flow::{Comments, Flow};
 use crate::layout::{self, Indent, Text, is_alone_before, line_indent};
-use crate::node::{Data, Entry, Kind, Layout, Node, Style};
+use crate::node::{DEEP, Data, Entry, Kind, Layout, Node, Style};
 use crate::pieces::Splice;
 
 /// What real files have beyond JSON.
@@ -24,8 +24,59 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
+/// JSON itself.
+const STRICT: ParseOptions = ParseOptions { allow_comments: false, allow_trailing_commas: false, ..OPTIONS };
+
 pub(crate) fn read(text: &str) -> Result<Node, Unread> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS)
+    read_with(text, &OPTIONS)
+}
+
+/// Reads JSON and nothing beyond it. A byte order mark before it is no part of it.
+pub(crate) fn read_strict(text: &str) -> Result<Node, Unread> {
+    // Blanks of the same length, so that all places stay.
+    let blanked = text.strip_prefix('\u{feff}').map(|body| format!("   {body}"));
+    let text = blanked.as_deref().unwrap_or(text);
+    check_strict(text)?;
+    read_with(text, &STRICT)
+}
+
+/// Refuses what the parser takes although JSON has no such thing, and what is nested too deeply. Brackets in strings count for
+/// nothing: the colours of a terminal, which notebooks are full of, have many that never close.
+fn check_strict(text: &str) -> Result<(), Unread> {
+    let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            0..0x20 if is_string => {
+                return Err(Unread::at(
+                    text,
+                    at,
+                    "a string has a control character in it that is not escaped",
+                ));
+            }
+            _ if is_string => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            0x0b | 0x0c | 0x80.. => {
+                return Err(Unread::at(
+                    text,
+                    at,
+                    "a character stands outside of strings that JSON has not there",
+                ));
+            }
+            _ => {}
+        }
+        if depth > DEEP {
+            return Err(Unread::at(text, at, "its brackets are nested too deeply"));
+        }
+    }
+    Ok(())
+}
+
+fn read_with(text: &str, options: &ParseOptions) -> Result<Node, Unread> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), options)
         .map_err(|error| Unread::at(text, error.range().start, &error.kind().to_string()))?;
     let top = parsed.value.ok_or_else(|| Unread::at(text, 0, "it is empty"))?;
     Ok(node(&top))

@@ -2,7 +2,7 @@
 //!
 //! A text is read into a tree of values with their places. A change is made in the text alone, where the value stands, so that
 //! comments, order and every other byte stay. Then the text is read again: unless it means what it meant before with just this
-//! value changed, nothing is changed.
+//! value changed, nothing is changed. `notebook` does the same for the cells of Jupyter notebooks.
 
 mod fault;
 mod flow;
@@ -12,6 +12,7 @@ mod key;
 mod layout;
 mod lines;
 mod node;
+pub mod notebook;
 mod pieces;
 #[cfg(test)]
 mod tests;
