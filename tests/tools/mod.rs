@@ -14,6 +14,7 @@ mod list_files;
 mod many_files;
 mod move_delete;
 mod moved_lines;
+mod notebooks;
 mod outline;
 mod preview;
 #[cfg(all(unix, feature = "apply-model"))]

@@ -205,7 +205,12 @@ impl TextAnswer {
                 ReadPart::Said(said) => said.clone(),
             });
             let text = shown.collect::<Vec<String>>().join("\n");
-            self.result.content.insert(0, ContentBlock::text(text));
+            let images = self.parts.iter().flat_map(|part| match part {
+                ReadPart::Shown(reading) => reading.images.as_slice(),
+                ReadPart::Said(_) => &[],
+            });
+            let images = images.map(|image| ContentBlock::image(image.base64.clone(), image.mime.clone()));
+            self.result.content.splice(0..0, std::iter::once(ContentBlock::text(text)).chain(images));
         }
         if let (Some(code), Some(block)) = (self.code, self.result.content.first_mut())
             && let Some(said) = block.as_text().map(|text| text.text.clone())

@@ -40,6 +40,7 @@ mod apply_model;
 pub mod approval;
 mod asking;
 pub mod manner;
+mod notebook_reading;
 mod outline_text;
 pub mod previews;
 mod progress;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use emend_data::notebook::Image;
 use emend_data::{Format, Key};
 use emend_edit::Text;
 use emend_edit::text::LineEndings;
@@ -10,6 +11,7 @@ use emend_syntax::Outline;
 use emend_workspace::problem::{DefinitionLines, Kind, Problem};
 use emend_workspace::symbols;
 
+use crate::notebook_reading::{self, CellsShown};
 use crate::{messages, outline_text};
 
 /// The default number of lines.
@@ -31,6 +33,8 @@ pub enum Part<'a> {
     Lines(Option<usize>, Option<usize>),
     /// The definition of this name, or so many of its lines; of a longer one its head and what it contains.
     Symbol(&'a str, Option<usize>),
+    /// The cell of a notebook with this id or number.
+    Cell(&'a str),
 }
 
 /// Some lines of a file, to be shown.
@@ -52,6 +56,8 @@ pub struct Reading {
     pub shown: Range<usize>,
     /// The number of lines of the file.
     pub total: usize,
+    /// The images that a cell has put out.
+    pub images: Vec<Image>,
 }
 
 impl Reading {
@@ -116,7 +122,7 @@ pub fn is_long(text: &Text, part: Part<'_>) -> bool {
     match part {
         Part::Whole => text.bytes().len() > BYTES || text.lines().len() > LINES,
         Part::Lines(..) => false,
-        Part::Symbol(..) => true,
+        Part::Symbol(..) | Part::Cell(_) => true,
     }
 }
 
@@ -124,7 +130,18 @@ pub fn is_long(text: &Text, part: Part<'_>) -> bool {
 pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Reading, Problem> {
     let total = text.lines().len();
     match part {
+        Part::Cell(cell) => {
+            let notebook = notebook_reading::read(name, text)?;
+            let cell = notebook_reading::find(&notebook, name, cell)?;
+            Ok(of_cells(name, text, notebook_reading::single(&notebook, cell, room)))
+        }
         Part::Whole => {
+            // What is no notebook in spite of its name is shown by its lines.
+            if notebook_reading::is_notebook(name)
+                && let Ok(notebook) = notebook_reading::read(name, text)
+            {
+                return Ok(of_cells(name, text, notebook_reading::all(&notebook, room)));
+            }
             Ok(headed(name, text, room)
                 .unwrap_or_else(|| numbered(name, text, None, 0..total.min(LINES), room)))
         }
@@ -164,6 +181,15 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             Ok(reading)
         }
     }
+}
+
+/// Shows cells of a notebook. None of the lines of the file counts as shown.
+fn of_cells(name: &str, text: &Text, shown: CellsShown) -> Reading {
+    let CellsShown { title, lines, after, images } = shown;
+    let header = format!("{name} · {title} · version {}\n", text.version().short());
+    let total = text.lines().len();
+    let name = name.to_owned();
+    Reading { name, header, lines, cut: String::new(), next: None, after, shown: 0..0, total, images }
 }
 
 /// Shows the value of a key in a data file. `None` if that can have none, or if its outline knows its keys.
@@ -276,6 +302,7 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
         after: after.to_owned(),
         shown: first..next,
         total,
+        images: Vec::new(),
     }
 }
 

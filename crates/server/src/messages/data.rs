@@ -1,5 +1,6 @@
 //! Why a value of a data file cannot be found or changed by its key.
 
+use emend_data::notebook::{CellAddress, CellFault};
 use emend_data::{Bar, Fault, Format};
 use emend_edit::excerpt::around;
 use emend_workspace::problem::nearest;
@@ -116,5 +117,29 @@ fn barred(bar: Bar) -> &'static str {
             "programs do not agree on how such a value is quoted in this file; use str_replace, in the way that yours reads"
         }
         Bar::SeveralLines => "it goes on over several lines, or may do so; use str_replace",
+    }
+}
+
+/// Says why a cell of a notebook cannot be found or changed.
+pub(crate) fn cell_fault(fault: &CellFault) -> String {
+    match fault {
+        CellFault::NoCell { address: CellAddress::Index(index), count, .. } => {
+            format!("there is no cell {index}: the notebook has {count}, counted from 0")
+        }
+        CellFault::NoCell { address: CellAddress::Id(id), nearest, count } => {
+            let ids = if nearest.is_empty() {
+                String::new()
+            } else {
+                format!(", with ids such as {}", nearest.join(", "))
+            };
+            format!("there is no cell {id}: the notebook has {count}{ids}; read_file shows them")
+        }
+        CellFault::NoPlace { count, .. } => format!("there is no such place among {count} cells"),
+        CellFault::Same => "it is that already".to_owned(),
+        CellFault::Attachments => "it has attachments, which code cannot have".to_owned(),
+        CellFault::Breaks => {
+            "the notebook would not be what was asked for, so it was left alone; use str_replace without cell"
+                .to_owned()
+        }
     }
 }

@@ -95,7 +95,7 @@ impl DraftEdit {
         let Self { path, start_line, end_line, symbol, .. } = self;
         let new_text = Some(new.iter().map(|line| format!("{line}\n")).collect());
         let version = Some(version);
-        ReplaceLines { path, version, start_line, end_line, symbol, insert: None, new_text, from: None }
+        ReplaceLines { path, version, start_line, end_line, symbol, new_text, ..ReplaceLines::default() }
             .patch()
     }
 

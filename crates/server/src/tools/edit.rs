@@ -14,7 +14,7 @@ use emend_workspace::{NotDone, Origin};
 
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
-use super::{Call, wrapper};
+use super::{Call, cells, wrapper};
 use crate::schema;
 use crate::wire::{
     ApplyPatch, ApplySketch, DeleteFile, EditFiles, MoveFile, RenameSymbol, ReplaceInFiles, ReplaceLines,
@@ -70,7 +70,10 @@ and the answer shows the nearest lines or all places.",
 }
 
 impl EditTool for StrReplace {
-    fn request(mut self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+    fn request(mut self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        if let Some(cell) = self.cell.take().filter(|cell| !cell.is_empty()) {
+            return cells::replace_text(self, &cell, call, origin);
+        }
         let changes = self.changes().map_err(single_problem)?;
         let patch = Patch::replace(&self.path, changes).map_err(single_problem)?;
         Ok(EditRequest::for_file(patch, &self.path, self.version, origin))
@@ -81,9 +84,8 @@ impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
         title: "Replace, move or copy lines",
-        description: "Replace, move or copy lines by number or symbol, as a version has them; or delete or insert them. If a \
-file changed \
-since, they are followed, or refused with what is there now.",
+        description: "Replace, insert, delete, move or copy lines by number or symbol, as a version has them, or cells of \
+notebooks. If a file changed since, they are followed, or refused.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -92,6 +94,9 @@ since, they are followed, or refused with what is there now.",
 
 impl EditTool for ReplaceLines {
     fn request(mut self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        if let Some(cell) = self.cell.take().filter(|cell| !cell.is_empty()) {
+            return cells::replace_lines(self, &cell, call, origin);
+        }
         if call.counts_as_read && self.version.is_none() {
             // A place between two lines has the numbers of both.
             let (first, last) = (self.start_line.unwrap_or_default(), self.end_line.unwrap_or_default());

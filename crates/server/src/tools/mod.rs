@@ -1,6 +1,7 @@
 //! The tools: a table with the specification of each, and a module for each or for a few that belong together.
 
 mod asked_servers;
+mod cells;
 mod decide;
 mod diagnostics;
 mod draft_edit;

@@ -28,8 +28,8 @@ impl ToolArguments for MoveFile {
     const ABOUT: About = About {
         name: "move_file",
         title: "Move or rename a file",
-        description: "Move or rename a file. A language server changes the imports of it too, where there is one; other \
-mentions are told. Refused if something is at the new path.",
+        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told. \
+Refused if something is at the new path.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -25,6 +25,8 @@ pub struct ReadFile {
     pub limit: Option<usize>,
     /// Or a definition, heading or JSON key: its name or path (Class.method).
     pub symbol: Option<String>,
+    /// Or a notebook's cell: its id, or number from 0.
+    pub cell: Option<String>,
     /// Several readings, each with these arguments.
     pub files: Option<Vec<JsonObject>>,
 }
@@ -37,6 +39,7 @@ impl ReadFile {
             ("offset", self.offset.is_some()),
             ("limit", self.limit.is_some()),
             ("symbol", self.symbol.is_some()),
+            ("cell", self.cell.is_some()),
         ];
         let files = self.files.take();
         match own.into_iter().find(|(_, is_given)| files.is_some() && *is_given) {
@@ -50,6 +53,12 @@ impl ReadFile {
         let Some(path) = &self.path else {
             return Err(invalid("path", "it is required, or a list of files"));
         };
+        if let Some(cell) = self.cell.as_deref().filter(|cell| !cell.is_empty()) {
+            return match (&self.symbol, self.offset, self.limit) {
+                (None, None, None) => Ok((path, reading::Part::Cell(cell))),
+                _ => Err(invalid("cell", "a cell is shown as a whole; leave the others out").at(path)),
+            };
+        }
         let part = match (&self.symbol, self.offset, self.limit) {
             (Some(symbol), None, limit) => reading::Part::Symbol(symbol, limit),
             (Some(_), Some(_), _) => {
@@ -115,7 +124,9 @@ pub struct StrReplace {
     pub replace_all: Option<bool>,
     /// Replace all, if there are exactly so many.
     pub expected_count: Option<usize>,
-    /// The version you read; refuse if it is another by now.
+    /// In this cell of a notebook.
+    pub cell: Option<String>,
+    /// Refuse unless this is its version.
     pub version: Option<String>,
     /// Several of these, all found in the same text.
     pub edits: Option<Vec<OneEdit>>,
@@ -234,7 +245,7 @@ pub struct ApplyPatch {
     #[schemars(extend("enum" = ["v4a", "unified", "context", "ed", "rcs", "search-replace", "whole"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// Versions you read, by path; refuse if a file has another by now.
+    /// By path; refuse if a file has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions: Option<BTreeMap<String, String>>,
     /// Only check, and show the diff.
@@ -299,7 +310,7 @@ pub struct OneValue {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenameSymbol {
-    /// A file that defines or uses it.
+    /// A file with it.
     pub path: String,
     /// Its name, as in read_file, or as it stands in line.
     pub symbol: Option<String>,
@@ -309,7 +320,7 @@ pub struct RenameSymbol {
     pub column: Option<usize>,
     /// Without its path.
     pub new_name: String,
-    /// Though more mentions in code stay than change.
+    /// Though more in code stays than changes.
     pub despite_mentions: Option<bool>,
     /// The version, if it must be this.
     #[schemars(description = "")]
@@ -317,7 +328,7 @@ pub struct RenameSymbol {
 }
 
 /// Arguments of `replace_lines`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaceLines {
     /// The file to edit.
@@ -331,12 +342,19 @@ pub struct ReplaceLines {
     pub end_line: Option<usize>,
     /// Or a definition or key, as in read_file.
     pub symbol: Option<String>,
-    /// Put the lines beside the symbol, which stays.
+    /// Or a notebook's cell; lines are then of its source.
+    pub cell: Option<String>,
+    /// Beside the symbol or cell, which stays.
     #[schemars(extend("enum" = ["before", "after"]))]
     pub insert: Option<String>,
+    /// Of the cell.
+    #[schemars(extend("enum" = ["code", "markdown", "raw"]))]
+    pub kind: Option<String>,
+    /// Else they stay.
+    pub clear_outputs: Option<bool>,
     /// The lines to put there, literally. Empty deletes.
     pub new_text: Option<String>,
-    /// Instead of new_text: lines of a file, to copy or move. If only path stands beside it, they become a new file.
+    /// Instead of new_text: lines or a cell to copy or move. With only path beside it: into a new file.
     pub from: Option<LinesOfFile>,
 }
 
@@ -369,9 +387,10 @@ pub struct LinesOfFile {
     pub(crate) start_line: Option<usize>,
     pub(crate) end_line: Option<usize>,
     pub(crate) symbol: Option<String>,
+    pub(crate) cell: Option<String>,
     #[serde(rename = "move")]
     pub(crate) is_moved: Option<bool>,
-    /// Spaces, or tabs where they are tabs, to shift them by.
+    /// Shift them by so many spaces or tabs.
     #[schemars(range(min = -99, max = 99))]
     pub(crate) indent: Option<i8>,
 }
@@ -379,8 +398,23 @@ pub struct LinesOfFile {
 impl ReplaceLines {
     /// Converts the arguments into a patch.
     pub fn patch(self) -> Result<Patch, Problem> {
-        let Self { path, version, start_line, end_line, symbol, insert, new_text, from } = self;
+        let Self {
+            path,
+            version,
+            start_line,
+            end_line,
+            symbol,
+            cell: _,
+            insert,
+            kind,
+            clear_outputs,
+            new_text,
+            from,
+        } = self;
         let patch = || {
+            if kind.is_some() || clear_outputs == Some(true) {
+                return Err(invalid("cell", "it is required with kind and clear_outputs"));
+            }
             let address = ("", start_line, end_line, symbol.as_deref());
             // A client that has to send every argument sends empty ones.
             let has_lines = start_line.into_iter().chain(end_line).any(|line| line > 0);
@@ -413,7 +447,10 @@ impl ReplaceLines {
 
 impl LinesOfFile {
     fn lines(self) -> Result<TakenLines, Problem> {
-        let Self { path, version, start_line, end_line, symbol, is_moved, indent } = self;
+        let Self { path, version, start_line, end_line, symbol, cell, is_moved, indent } = self;
+        if cell.is_some_and(|cell| !cell.is_empty()) {
+            return Err(invalid("from.cell", "it goes with cell and insert, which say beside which cell"));
+        }
         let at = lines_of_version(Some(version), ("from.", start_line, end_line, symbol.as_deref()), None)?;
         if inserts(&at.at) {
             return Err(invalid("from.end_line", "it is before from.start_line"));
@@ -540,7 +577,8 @@ pub struct WriteFile {
     /// The whole new content.
     #[schemars(description = "")]
     pub content: String,
-    /// Its version; needed unless you have read all of it.
+    /// Its version; needed unless all of it was read.
+    #[schemars(description = "")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -563,7 +601,8 @@ pub struct DeleteFile {
     /// The file to delete.
     #[schemars(description = "")]
     pub path: String,
-    /// Its version; needed unless you have read all of it.
+    /// Its version; needed unless all of it was read.
+    #[schemars(description = "")]
     pub version: Option<String>,
 }
 
@@ -581,9 +620,9 @@ pub struct EditPreview {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyPreview {
-    /// The handle that edit_preview gave.
+    /// The handle.
     pub preview: String,
-    /// Apply only these hunks of it, by number.
+    /// Only these, by number.
     pub hunks: Option<Vec<usize>>,
 }
 

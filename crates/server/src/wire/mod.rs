@@ -9,7 +9,7 @@ mod review;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
-    EditOfSeveral, EditPreview, ListFiles, MoveFile, OneEdit, OneValue, ReadFile, RenameSymbol,
+    EditOfSeveral, EditPreview, LinesOfFile, ListFiles, MoveFile, OneEdit, OneValue, ReadFile, RenameSymbol,
     ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};

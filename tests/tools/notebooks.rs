@@ -1,0 +1,205 @@
+//! Cells of notebooks: `cell` of `read_file`, `str_replace` and `replace_lines`.
+
+use emend_testkit::{Answer, Client, Folder};
+use serde_json::{Value, json};
+
+use crate::serve;
+
+/// A notebook as Jupyter writes it.
+const NOTEBOOK: &str = r##"{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "id": "intro",
+   "metadata": {},
+   "source": [
+    "# Title\n",
+    "caf\u00e9"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": 3,
+   "id": "load",
+   "metadata": {"tags": [ ]},
+   "outputs": [
+    {
+     "data": {
+      "image/png": "iVBORw0KGgo=\n",
+      "text/plain": [
+       "<Figure>"
+      ]
+     },
+     "metadata": {},
+     "output_type": "display_data"
+    }
+   ],
+   "source": [
+    "import x\n",
+    "y = x.load()\n",
+    "y.show()"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": null,
+   "id": "2",
+   "metadata": {},
+   "outputs": [],
+   "source": [
+    "y = 2"
+   ]
+  }
+ ],
+ "metadata": {},
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+"##;
+
+fn with_notebook() -> (Folder, Client) {
+    let folder = Folder::with([("a.ipynb", NOTEBOOK)]);
+    let client = serve(&folder);
+    (folder, client)
+}
+
+fn call(client: &mut Client, tool: &str, more: &Value) -> Answer {
+    let mut arguments = json!({"path": "a.ipynb"});
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    client.call(tool, arguments)
+}
+
+#[test]
+fn a_notebook_is_shown_by_its_cells() {
+    let (_folder, mut client) = with_notebook();
+    let text = client.read("a.ipynb").text;
+    let (header, cells) = text.split_once('\n').unwrap();
+    assert!(header.starts_with("a.ipynb · 3 cells · version "), "{header}");
+    assert_eq!(
+        cells,
+        "[0] markdown id=intro\n     1\t# Title\n     2\tcafé\n\
+         [1] code id=load (1 output: image/png)\n     1\timport x\n     2\ty = x.load()\n     3\ty.show()\n\
+         [2] code id=2 (no outputs)\n     1\ty = 2\n"
+    );
+    let asked = json!({"name": "read_file", "arguments": {"path": "a.ipynb", "cell": "load"}});
+    let answer = client.request("tools/call", asked).unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("cell 1 of 3"), "{text}");
+    let image = &answer["content"][1];
+    assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/png")));
+    assert_eq!(image["data"], "iVBORw0KGgo=");
+    let lines = call(&mut client, "read_file", &json!({"offset": 3, "limit": 1})).text;
+    assert!(lines.contains("     3\t  {"), "{lines}");
+    let missing = call(&mut client, "read_file", &json!({"cell": "laod"})).refused("invalid-argument");
+    assert!(
+        missing.text.contains("there is no cell laod: the notebook has 3, with ids such as load"),
+        "{}",
+        missing.text
+    );
+}
+
+#[test]
+fn a_text_is_replaced_in_one_cell_and_every_other_byte_stays() {
+    let (folder, mut client) = with_notebook();
+    call(&mut client, "str_replace", &json!({"old_string": "y", "new_string": "z"}))
+        .refused("ambiguous-match");
+    call(
+        &mut client,
+        "str_replace",
+        &json!({"cell": "2", "old_string": "y = 2", "new_string": "y = 3\nz = \"é\""}),
+    )
+    .ok();
+    let expected = NOTEBOOK.replace("    \"y = 2\"\n", "    \"y = 3\\n\",\n    \"z = \\\"\\u00e9\\\"\"\n");
+    assert_eq!(folder.text("a.ipynb"), expected);
+    let refused =
+        call(&mut client, "str_replace", &json!({"cell": "load", "old_string": "x", "new_string": "q"}));
+    let refused = refused.refused("ambiguous-match");
+    assert!(refused.text.contains("at lines 1 and 2"), "the lines are those of the cell: {}", refused.text);
+    assert_eq!(folder.text("a.ipynb"), expected);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.text("a.ipynb"), NOTEBOOK);
+}
+
+#[test]
+fn a_cell_and_its_lines_are_replaced_and_outputs_stay_unless_they_are_cleared() {
+    let (folder, mut client) = with_notebook();
+    let version = client.read("a.ipynb").text;
+    let version = version.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let lines =
+        json!({"cell": "load", "version": version, "start_line": 2, "end_line": 3, "new_text": "show()"});
+    call(&mut client, "replace_lines", &lines).ok();
+    let shown = "    \"import x\\n\",\n    \"show()\"\n";
+    let expected =
+        NOTEBOOK.replace("    \"import x\\n\",\n    \"y = x.load()\\n\",\n    \"y.show()\"\n", shown);
+    assert_eq!(folder.text("a.ipynb"), expected);
+    call(&mut client, "replace_lines", &lines).ok();
+    assert_eq!(folder.text("a.ipynb"), expected, "the same call again is made once");
+    let stale = json!({"cell": "2", "version": version, "new_text": "x"});
+    call(&mut client, "replace_lines", &stale).refused("stale-file");
+    call(&mut client, "replace_lines", &json!({"cell": "load", "new_text": "a\nb", "clear_outputs": true}))
+        .ok();
+    let text = folder.text("a.ipynb");
+    assert!(text.contains("\"execution_count\": null,\n   \"id\": \"load\",\n   \"metadata\": {\"tags\": [ ]},\n   \"outputs\": [],"), "{text}");
+    assert!(text.contains("    \"a\\n\",\n    \"b\"\n"), "{text}");
+    call(&mut client, "replace_lines", &json!({"cell": "intro", "kind": "raw"})).ok();
+    assert!(folder.text("a.ipynb").contains("\"cell_type\": \"raw\",\n   \"id\": \"intro\""));
+}
+
+#[test]
+fn cells_come_go_and_move() {
+    let (folder, mut client) = with_notebook();
+    let cells = |folder: &Folder| {
+        let notebook: Value = serde_json::from_str(&folder.text("a.ipynb")).unwrap();
+        let cell = |cell: &Value| {
+            let lines = cell["source"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+            format!("{} {}", cell["cell_type"].as_str().unwrap(), lines.collect::<String>())
+        };
+        notebook["cells"].as_array().unwrap().iter().map(cell).collect::<Vec<String>>()
+    };
+    let before = cells(&folder);
+    let new = json!({"cell": "0", "insert": "after", "new_text": "## More", "kind": "markdown"});
+    call(&mut client, "replace_lines", &new).ok();
+    assert_eq!(cells(&folder)[1], "markdown ## More");
+    call(&mut client, "replace_lines", &json!({"cell": "1", "new_text": ""})).ok();
+    assert_eq!(folder.text("a.ipynb"), NOTEBOOK);
+    let version = client.read("a.ipynb").text.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let from = json!({"path": "a.ipynb", "version": version, "cell": "2", "move": true});
+    call(&mut client, "replace_lines", &json!({"cell": "intro", "insert": "before", "from": from})).ok();
+    assert_eq!(cells(&folder), [&before[2][..], &before[0], &before[1]]);
+    call(&mut client, "replace_lines", &json!({"cell": "2", "new_text": "only\n"})).ok();
+    assert_eq!(cells(&folder)[0], "code only\n", "an id comes before a number");
+}
+
+#[test]
+fn what_is_no_cell_or_not_certain_is_refused() {
+    let (folder, mut client) = with_notebook();
+    folder.write("b.py", "x = 1\n");
+    folder.write("c.ipynb", "{\"cells\": 5}\n");
+    let before = folder.tree();
+    for (tool, arguments, said) in [
+        ("replace_lines", json!({"cell": "9", "new_text": "x"}), "there is no cell 9: the notebook has 3"),
+        ("replace_lines", json!({"cell": "2", "start_line": 2, "new_text": "x"}), "the cell has 1 lines"),
+        ("replace_lines", json!({"cell": "2"}), "new_text"),
+        ("replace_lines", json!({"cell": "2", "symbol": "y", "new_text": "x"}), "either cell or symbol"),
+        ("replace_lines", json!({"kind": "raw", "new_text": "x"}), "required with kind"),
+        ("replace_lines", json!({"cell": "2", "new_text": "y = 2"}), "it is that already"),
+        (
+            "str_replace",
+            json!({"path": "b.py", "cell": "0", "old_string": "x", "new_string": "y"}),
+            "only notebooks",
+        ),
+        (
+            "str_replace",
+            json!({"path": "c.ipynb", "cell": "0", "old_string": "x", "new_string": "y"}),
+            "no notebook's",
+        ),
+        ("read_file", json!({"cell": "0", "limit": 3}), "as a whole"),
+    ] {
+        let answer = call(&mut client, tool, &arguments).refused("invalid-argument");
+        assert!(answer.text.contains(said), "{arguments}: {}", answer.text);
+    }
+    let part = json!({"edits": [{"tool": "replace_lines", "path": "a.ipynb", "cell": "0", "new_text": "x"}]});
+    let answer = client.call("edit_files", part).refused("invalid-argument");
+    assert!(answer.text.contains("a call of its own"), "{}", answer.text);
+    assert_eq!(folder.tree(), before);
+}
