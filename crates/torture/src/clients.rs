@@ -1,7 +1,7 @@
 //! Real MCP clients against the release build, over standard input and output and over HTTP. Each library lists the
 //! tools, reads, previews, applies, patches, moves, deletes and undoes in its own workspace. Its script asserts the
 //! bytes on disk after every step. The scripts are in tests/clients, as thin adapters of one round for each language.
-//! The examples in Python and TypeScript run with the same libraries.
+//! The examples in Python and TypeScript run with the same libraries. Jupyter's nbformat reads what edits of cells make.
 
 use std::path::Path;
 use std::process::Command;
@@ -34,6 +34,7 @@ type Client = (&'static str, Library, &'static str, &'static [&'static str]);
 
 const CLIENTS: &[Client] = &[
     ("mcp", Library::Python, "with_mcp.py", &[]),
+    ("nbformat", Library::Python, "with_nbformat.py", &[]),
     ("mcp-legacy", Library::Python, "with_mcp.py", &["legacy"]),
     ("fastmcp", Library::Python, "with_fastmcp.py", &[]),
     ("openai-agents", Library::Python, "with_openai_agents.py", &[]),

@@ -47,4 +47,5 @@ async def legacy(server: Server) -> None:
         await play(Adapter(session), server.workspace)
 
 
-run(legacy if sys.argv[1:] == ["legacy"] else modern)
+if __name__ == "__main__":
+    run(legacy if sys.argv[1:] == ["legacy"] else modern)
