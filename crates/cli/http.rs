@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use tokio::net::{TcpListener, TcpSocket};
@@ -120,8 +121,8 @@ fn listener(address: SocketAddr) -> io::Result<TcpListener> {
 impl Listening {
     pub(crate) async fn serve(self, emend: Emend, stop: impl Future<Output = ()>) {
         let Self { listener, tokens, guard } = self;
-        let handler = move |token: &_| emend.for_session_of(token);
-        emend_server::serve_http(listener, tokens, guard, Limits::default(), handler, stop).await;
+        let handler = move |principal: &_| Ok(emend.for_session_of(principal));
+        emend_server::serve_http(listener, Arc::new(tokens), guard, Limits::default(), handler, stop).await;
     }
 }
 

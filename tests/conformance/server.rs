@@ -39,9 +39,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (tokens, token) = Tokens::generate("conformance")?;
     println!("{}", json!({"url": format!("http://{}{ENDPOINT}", listener.local_addr()?), "token": token}));
     let fixtures = Fixtures::new()?;
-    let handler = move |_: &_| fixtures.clone();
+    let handler = move |_: &_| Ok(fixtures.clone());
     let stop = async { drop(tokio::signal::ctrl_c().await) };
-    serve_http(listener, tokens, HostGuard::default(), Limits::default(), handler, stop).await;
+    serve_http(listener, Arc::new(tokens), HostGuard::default(), Limits::default(), handler, stop).await;
     Ok(())
 }
 

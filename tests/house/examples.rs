@@ -279,6 +279,10 @@ fn refusal(code: Code) -> String {
         Code::WorkLimit => with_file("a.txt", "x\n".repeat(1_001).as_bytes(), &|client| {
             client.call("replace_in_files", json!({"old_string": "x", "new_string": "y"}))
         }),
+        Code::InsufficientScope => {
+            let missing = Kind::ScopeMissing { scope: "files:write", what: "edit files" };
+            message_of(missing, "a.txt")
+        }
         // It takes ten seconds; `an_edit_that_waits_too_long_is_refused_as_busy` has shorter ones.
         Code::Busy => message_of(Kind::Busy { seconds: 10 }, "a.txt"),
         Code::UnknownEdit | Code::UndoConflict => {

@@ -40,9 +40,10 @@ fn serve_with(folder: &Folder, limits: Limits, settings: &Settings) -> Server {
             announce.send(listener.local_addr().unwrap()).unwrap();
             let emend = Emend::new(Ok(workspace));
             let tokens = Tokens::parse(&format!("ann {TOKEN}\nben {OTHER}")).unwrap();
-            let handler = move |token: &_| emend.for_session_of(token);
+            let handler = move |principal: &_| Ok(emend.for_session_of(principal));
             let stop = async { drop(stop.await) };
-            serve_http(listener, tokens, HostGuard::default(), limits, handler, stop).await;
+            serve_http(listener, std::sync::Arc::new(tokens), HostGuard::default(), limits, handler, stop)
+                .await;
         });
     });
     let address = announced.recv().unwrap();

@@ -1,6 +1,7 @@
 //! Streamable HTTP with the built command: both eras, access, and what two clients share, which is only files.
 
 mod limits;
+mod scopes;
 
 use std::io::Write;
 

@@ -314,7 +314,7 @@ mod tests {
         ] {
             assert_ne!(this, call(tool, arguments));
         }
-        let ann = Owner::Token(crate::session::Token::new("ann"));
+        let ann = Owner::Principal(crate::principal::Principal::of_token("ann"));
         assert_ne!(binding(&ann, "t", &object(json!({}))), call("t", json!({})));
     }
 

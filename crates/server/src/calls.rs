@@ -23,6 +23,7 @@ use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::manner::Manner;
 use crate::messages::notes;
+use crate::principal::{Scope, Scopes};
 use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{self, Call, Effect, ToolSpec};
@@ -65,6 +66,7 @@ struct ToolCall {
     /// The idempotency key that the client named.
     key: Option<String>,
     is_lasting: bool,
+    scopes: Scopes,
     approval: Option<Approval>,
     cancelled: CancellationToken,
 }
@@ -168,6 +170,8 @@ impl Emend {
                         Err(held) => approvals.after_held(held),
                     }
                 }
+                // Who may not approve is not asked: the edit waits for somebody who may.
+                Step::Ask(held) if !self.scopes(context).has(Scope::Approve) => Step::LeaveWaiting(held),
                 Step::Ask(held) => {
                     let Understood { tool, arguments, .. } = &**understood;
                     let call = (self.session.owner(), tool.about.name, arguments);
@@ -240,6 +244,7 @@ impl Emend {
             client: client_name(context),
             key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
+            scopes: self.scopes(context),
             approval,
             cancelled: context.ct.clone(),
         };
@@ -317,6 +322,11 @@ impl Emend {
     ) -> Result<Answered, Unanswered> {
         let mode = self.shared.mode();
         let Understood { tool, arguments, translated, problem } = &*call.understood;
+        let scope = tool.about.effect.scope();
+        if !call.scopes.has(scope) {
+            let missing = Kind::ScopeMissing { scope: scope.as_str(), what: tool.about.effect.as_verb() };
+            return Ok(tool.refused(&Problem::new(missing)).into());
+        }
         if !tool.is_offered(mode) {
             return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]).into());
         }
@@ -332,6 +342,7 @@ impl Emend {
             app_approval: &self.shared.app_approval,
             door: self.shared.door,
             caller: Caller::new(&self.session, &call.client, call.is_lasting),
+            scopes: call.scopes,
             key: call.key.as_deref(),
             counts_as_read: translated.counts_as_read,
             effort,

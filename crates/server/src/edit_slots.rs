@@ -66,11 +66,11 @@ impl EditSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Token;
+    use crate::principal::Principal;
 
     #[tokio::test]
     async fn who_has_taken_all_its_share_waits_and_others_do_not() {
-        let [ann, ben] = ["ann", "ben"].map(|name| Owner::Token(Token::new(name).shared_by(2)));
+        let [ann, ben] = ["ann", "ben"].map(|name| Owner::Principal(Principal::of_token(name).shared_by(2)));
         let (slots, cancelled) = (EditSlots::default(), CancellationToken::new());
         let mut hers = Vec::new();
         for _ in 0..EDITS / 2 {
@@ -91,7 +91,7 @@ mod tests {
     #[tokio::test]
     async fn however_many_there_are_each_has_a_slot() {
         let (slots, cancelled) = (EditSlots::default(), CancellationToken::new());
-        let many = Owner::Token(Token::new("ann").shared_by(1_000));
+        let many = Owner::Principal(Principal::of_token("ann").shared_by(1_000));
         slots.wait(&many, &cancelled).await.unwrap();
     }
 

@@ -30,8 +30,9 @@ use crate::events::Events;
 use crate::manner::Naming;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
+use crate::principal::{Principal, Scope, Scopes};
 use crate::running_calls::RunningCalls;
-use crate::session::{Caller, Owner, Session, Token};
+use crate::session::{Caller, Owner, Session};
 use crate::subscriptions::{self, Subscriptions};
 use crate::{completions, prompts, resources, review_page, skills, tools};
 
@@ -159,18 +160,18 @@ impl Emend {
         self
     }
 
-    /// Returns this server with a new session for a client that shows `token`.
+    /// Returns this server with a new session for a client of this principal.
     #[must_use]
-    pub fn for_session_of(&self, token: &Token) -> Self {
+    pub fn for_session_of(&self, principal: &Principal) -> Self {
         let Shared { events, contents, .. } = &*self.shared;
-        let session = Session::with_events(Owner::Token(token.clone()), events.clone(), contents);
+        let session = Session::with_events(Owner::Principal(principal.clone()), events.clone(), contents);
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 
     /// Returns the instructions that a model reads first. In a dialect they say how the tools and arguments are called there
     /// that they and the skill name.
-    fn instructions(&self, client: &str) -> String {
-        let text = instructions(self.shared.mode());
+    fn instructions(&self, client: &str, mode: Mode) -> String {
+        let text = instructions(mode);
         let Some(dialect) = self.dialect(client) else { return text };
         let taught = format!("{text}\n{}", skills::lesson());
         match Names::of(Some(dialect)).in_text(&taught) {
@@ -183,6 +184,33 @@ impl Emend {
     fn dialect(&self, client: &str) -> Option<&'static Dialect> {
         let workspace = self.shared.workspace.as_ref().ok()?;
         dialects::find(workspace.dialect_for(client), client)
+    }
+
+    /// Returns what the caller may do, as the token of this very request says. The one client on standard input and output
+    /// may do everything.
+    pub(crate) fn scopes(&self, context: &RequestContext<RoleServer>) -> Scopes {
+        match self.session.owner() {
+            Owner::Process => Scopes::ALL,
+            Owner::Principal(_) => {
+                let head = context.extensions.get::<http::request::Parts>();
+                head.and_then(|head| head.extensions.get::<Scopes>()).copied().unwrap_or(Scopes::NONE)
+            }
+        }
+    }
+
+    /// Returns the mode of the workspace for this caller: who may not write sees it as read-only.
+    fn mode(&self, context: &RequestContext<RoleServer>) -> Mode {
+        let mode = self.shared.mode();
+        if self.scopes(context).has(Scope::Write) { mode } else { mode.max(Mode::ReadOnly) }
+    }
+
+    /// Returns how long and by whom a list may be cached that changes with the scopes of the caller alone.
+    fn caching(&self, context: &RequestContext<RoleServer>, is_same_for_all: bool) -> (u64, CacheScope) {
+        if self.scopes(context) != Scopes::ALL {
+            // The next token may have more scopes.
+            return (0, CacheScope::Private);
+        }
+        (LISTS_FRESH_MS, if is_same_for_all { CacheScope::Public } else { CacheScope::Private })
     }
 
     /// Returns whether this session was there before the request and will be there after it. Requests of 2026 over HTTP
@@ -208,7 +236,7 @@ impl ServerHandler for Emend {
             .enable_completions()
             .enable_skills();
         ServerConfig::new(capabilities.build())
-            .with_instructions(self.instructions(""))
+            .with_instructions(self.instructions("", self.shared.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
 
@@ -220,13 +248,15 @@ impl ServerHandler for Emend {
     ) -> Result<InitializeResult, ErrorData> {
         let client = named(&request.client_info.name);
         context.peer.set_peer_info(request.clone());
-        Ok(self.negotiate_initialize(&request)?.with_instructions(self.instructions(&client)))
+        let instructions = self.instructions(&client, self.mode(&context));
+        Ok(self.negotiate_initialize(&request)?.with_instructions(instructions))
     }
 
     /// Says what the server is, in the words of the dialect of the client that the request itself names.
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let info = self.get_info().with_instructions(self.instructions(&lists_for(&context)));
+        let instructions = self.instructions(&lists_for(&context), self.mode(&context));
+        let info = self.get_info().with_instructions(instructions);
         Ok(DiscoverResult::from_server_info(versions, info))
     }
 
@@ -243,7 +273,7 @@ impl ServerHandler for Emend {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mode = self.shared.mode();
+        let mode = self.mode(&context);
         let workspace = self.shared.workspace.as_ref().ok();
         let client = lists_for(&context);
         let choice = workspace.map_or(ListedTools::All, |workspace| workspace.tools_for(&client));
@@ -264,9 +294,8 @@ impl ServerHandler for Emend {
         }
         let is_same_for_all =
             !shows_apps && !workspace.is_some_and(|workspace| workspace.has_tools_for_clients());
-        Ok(ListToolsResult::with_all_items(listed)
-            .with_ttl_ms(LISTS_FRESH_MS)
-            .with_cache_scope(if is_same_for_all { CacheScope::Public } else { CacheScope::Private }))
+        let (fresh, scope) = self.caching(&context, is_same_for_all);
+        Ok(ListToolsResult::with_all_items(listed).with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -381,12 +410,11 @@ impl ServerHandler for Emend {
     async fn list_skills(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
-        let skills = if skills::are_offered(self.shared.mode()) { skills::all() } else { Vec::new() };
-        Ok(ListSkillsResult::with_all_items(skills)
-            .with_ttl_ms(LISTS_FRESH_MS)
-            .with_cache_scope(CacheScope::Public))
+        let skills = if skills::are_offered(self.mode(&context)) { skills::all() } else { Vec::new() };
+        let (fresh, scope) = self.caching(&context, true);
+        Ok(ListSkillsResult::with_all_items(skills).with_ttl_ms(fresh).with_cache_scope(scope))
     }
 
     async fn get_skill(

@@ -43,6 +43,7 @@ pub mod manner;
 mod notebook_reading;
 mod outline_text;
 pub mod previews;
+pub mod principal;
 mod progress;
 pub mod reading;
 mod refusal;

@@ -195,7 +195,7 @@ fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Probl
     let call = CallIdentity::default();
     // Nothing reads this mailbox: a command has only one answer.
     let mailbox = Mailbox::default();
-    Ok(Origin { client, session, tool, model: None, request, call, mailbox })
+    Ok(Origin { client, principal: None, session, tool, model: None, request, call, mailbox })
 }
 
 /// A request for an edit, which owns its parts.

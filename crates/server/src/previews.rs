@@ -153,7 +153,7 @@ mod tests {
             previews.keep(&handle, owner, preview(folders[at].path()));
             handle
         };
-        let other = Owner::Token(crate::session::Token::new("other"));
+        let other = Owner::Principal(crate::principal::Principal::of_token("other"));
         let (first, second) = (keep(0, &Owner::Process), keep(1, &Owner::Process));
         let theirs = keep(2, &other);
         assert!(previews.find(&Owner::Process, &first).is_ok());

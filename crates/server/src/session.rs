@@ -4,13 +4,13 @@
 //! else each single request, which remembers nothing. So no client can find what another has read, and a session ends
 //! with its handler: there is nothing to sweep.
 
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, MutexGuard, OnceLock};
 
 use emend_threads::Mutex;
 use emend_workspace::{CallIdentity, Contents, Mailbox, Origin, Readings};
 
 use crate::events::{Events, Tally};
+use crate::principal::Principal;
 use crate::registrations::Registrations;
 
 /// The owner of what outlives a session: previews, and questions that wait for their answer.
@@ -18,8 +18,8 @@ use crate::registrations::Registrations;
 pub enum Owner {
     /// The one client at the other end of standard input and output.
     Process,
-    /// All clients that show this token.
-    Token(Token),
+    /// All clients of this principal.
+    Principal(Principal),
 }
 
 impl Owner {
@@ -27,7 +27,7 @@ impl Owner {
     pub(crate) fn sharers(&self) -> usize {
         match self {
             Self::Process => 1,
-            Self::Token(token) => token.sharers,
+            Self::Principal(principal) => principal.sharers(),
         }
     }
 
@@ -35,48 +35,8 @@ impl Owner {
     pub(crate) fn key(&self) -> String {
         match self {
             Self::Process => "process".to_owned(),
-            Self::Token(token) => format!("token {} {:?}", token.session, token.name),
+            Self::Principal(principal) => format!("{} {}", principal.session(), principal.key()),
         }
-    }
-}
-
-/// A bearer token, by its name.
-#[derive(Clone, Debug)]
-pub struct Token {
-    name: Arc<str>,
-    /// The name in the history of the requests that have no session.
-    session: Arc<str>,
-    /// The number of tokens of the server.
-    sharers: usize,
-    /// The notes for the next answer to a request without a session.
-    mailbox: Mailbox,
-}
-
-impl PartialEq for Token {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.name, &self.session) == (&other.name, &other.session)
-    }
-}
-
-impl Eq for Token {}
-
-impl Hash for Token {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.name, &self.session).hash(state);
-    }
-}
-
-impl Token {
-    /// Creates the only token of a server.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self { name: name.into(), session: new_name().into(), sharers: 1, mailbox: Mailbox::default() }
-    }
-
-    /// Returns the token as one of several that share the server.
-    #[must_use]
-    pub fn shared_by(self, tokens: usize) -> Self {
-        Self { sharers: tokens.max(1), ..self }
     }
 }
 
@@ -171,11 +131,11 @@ impl<'a> Caller<'a> {
         &self.session.readings
     }
 
-    /// Returns the notes for the caller's next answer. Requests without a session share one mailbox for each token.
+    /// Returns the notes for the caller's next answer. Requests without a session share one mailbox for each principal.
     #[must_use]
     pub fn mailbox(&self) -> &'a Mailbox {
         match &self.session.owner {
-            Owner::Token(token) if !self.is_lasting => &token.mailbox,
+            Owner::Principal(principal) if !self.is_lasting => principal.mailbox(),
             _ => &self.session.mailbox,
         }
     }
@@ -186,11 +146,11 @@ impl<'a> Caller<'a> {
         self.is_lasting
     }
 
-    /// Returns the name of the session in the history. Requests without a session share a name for each token.
+    /// Returns the name of the session in the history. Requests without a session share a name for each principal.
     #[must_use]
     pub fn session(&self) -> &'a str {
         match &self.session.owner {
-            Owner::Token(token) if !self.is_lasting => &token.session,
+            Owner::Principal(principal) if !self.is_lasting => principal.session(),
             _ => self.session.name.get_or_init(new_name),
         }
     }
@@ -201,12 +161,12 @@ impl<'a> Caller<'a> {
         if self.is_lasting { self.session() } else { "" }
     }
 
-    /// Returns the name of the client, with that of its token: clients with different tokens may call themselves the same.
+    /// Returns the name of the client, with that of its principal: clients of different principals may call themselves the same.
     #[must_use]
     pub fn client(&self) -> String {
         match &self.session.owner {
             Owner::Process => self.client.to_owned(),
-            Owner::Token(token) => format!("{} ({})", self.client, token.name),
+            Owner::Principal(principal) => format!("{} ({})", self.client, principal.name()),
         }
     }
 
@@ -219,16 +179,26 @@ impl<'a> Caller<'a> {
     #[must_use]
     pub fn origin(&self, tool: &str, request: String, key: Option<&str>) -> Origin {
         let (session, mailbox) = (self.session().into(), self.mailbox().clone());
-        let call = CallIdentity::new(&self.principal(), tool, &request, key);
-        Origin { client: self.client(), session, tool: tool.into(), model: None, request, call, mailbox }
+        let call = CallIdentity::new(&self.identity(), tool, &request, key);
+        let (client, principal) =
+            (self.client(), self.principal().map(|principal| principal.key().to_owned()));
+        Origin { client, principal, session, tool: tool.into(), model: None, request, call, mailbox }
+    }
+
+    /// Returns the principal, where there are several.
+    pub(crate) fn principal(&self) -> Option<&'a Principal> {
+        match &self.session.owner {
+            Owner::Process => None,
+            Owner::Principal(principal) => Some(principal),
+        }
     }
 
     /// Returns the name of whose calls are known again when they are sent again. It is the same after the server was
     /// started again.
-    fn principal(&self) -> String {
+    fn identity(&self) -> String {
         match &self.session.owner {
             Owner::Process => format!("process {}", self.client),
-            Owner::Token(token) => format!("token {}", token.name),
+            Owner::Principal(principal) => principal.key().to_owned(),
         }
     }
 }
@@ -243,8 +213,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_history_knows_sessions_apart_and_joins_the_requests_of_a_token_that_have_none() {
-        let (ann, ben) = (Owner::Token(Token::new("ann")), Owner::Token(Token::new("ben")));
+    fn the_history_knows_sessions_apart_and_joins_the_requests_of_a_principal_that_have_none() {
+        let (ann, ben) =
+            (Owner::Principal(Principal::of_token("ann")), Owner::Principal(Principal::of_token("ben")));
         let sessions = [&ann, &ann, &ben, &Owner::Process].map(|owner| Session::new(owner.clone()));
         let name = |at: usize, is_lasting| Caller::new(&sessions[at], "x", is_lasting).session().to_owned();
         assert_eq!(name(0, false), name(1, false));
@@ -255,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn the_client_of_an_edit_has_the_name_of_its_token() {
-        let session = Session::new(Owner::Token(Token::new("ann")));
+    fn the_client_of_an_edit_has_the_name_of_its_principal() {
+        let session = Session::new(Owner::Principal(Principal::of_token("ann")));
         let origin = Caller::new(&session, "zed", true).origin("write_file", "{}".into(), None);
         assert_eq!(origin.client, "zed (ann)");
         let session = Session::new(Owner::Process);

@@ -228,6 +228,12 @@ pub enum Kind {
     NoEdits {
         mode: &'static str,
     },
+    /// The caller may not do this.
+    ScopeMissing {
+        scope: &'static str,
+        /// What it is needed for.
+        what: &'static str,
+    },
     ApprovalNeeded {
         rule: String,
         release: Release,
@@ -459,6 +465,7 @@ codes! {
     HardLinked "hard-linked",
     MountPoint "mount-point",
     ReadOnly "read-only",
+    InsufficientScope "insufficient-scope",
     ExtensionNotAllowed "extension-not-allowed",
     ApprovalNeeded "approval-needed",
     ApprovalDenied "approval-denied",
@@ -515,6 +522,7 @@ impl Kind {
             Self::HardLinked { .. } => Code::HardLinked,
             Self::MountPoint => Code::MountPoint,
             Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
+            Self::ScopeMissing { .. } => Code::InsufficientScope,
             Self::ExtensionNotAllowed { .. } => Code::ExtensionNotAllowed,
             Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
             Self::ApprovalDenied { .. } => Code::ApprovalDenied,

@@ -32,6 +32,7 @@ pub(crate) use self::naming::Names;
 use self::tool::DialectTool;
 pub(crate) use self::tool::Translated;
 use crate::arguments;
+use crate::principal::Scope;
 use crate::tools::{self, ToolSpec};
 
 /// The tools of another system.
@@ -154,6 +155,13 @@ pub(crate) fn listed(name: &str, mode: Mode) -> Option<ListedTool> {
     })
 }
 
+/// Returns the scope that every tool of this name needs, whatever it is called with; `None` if there is no such tool. A tool
+/// that can also read needs no more than that, until it is understood.
+pub(crate) fn needed_scope(name: &str) -> Option<Scope> {
+    let scopes = meant(None, name).into_iter().filter_map(Meant::scope);
+    scopes.reduce(|one, other| if one == other { one } else { Scope::Read })
+}
+
 /// Returns the names of the tools that are listed in this dialect.
 pub(crate) fn listed_names(dialect: Option<&Dialect>) -> Vec<&'static str> {
     match dialect {
@@ -170,6 +178,14 @@ enum Meant {
 }
 
 impl Meant {
+    fn scope(self) -> Option<Scope> {
+        let ours = match self {
+            Self::Ours(tool) => Some(tool),
+            Self::Theirs(tool) => tools::find(tool.stands_for),
+        };
+        ours.map(|tool| tool.about.effect.scope())
+    }
+
     fn fits(self, arguments: &JsonObject) -> bool {
         match self {
             Self::Ours(tool) => arguments::fit(&tool.input, arguments),

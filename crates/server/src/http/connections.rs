@@ -2,7 +2,7 @@
 //!
 //! A connection that has not shown a token yet may come from anybody. It has little time for that, and when all slots
 //! are taken, the oldest such connection is closed for a new one, so silent connections lock nobody out. A connection
-//! with a token is never closed for another, but each token has only a share of the slots, and one share is kept free.
+//! with a token is never closed for another, but each principal has only a share of the slots, and one share is kept free.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use emend_threads::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The smallest share of a token, where there is room for it.
+/// The smallest share of a principal, where there is room for it.
 const SMALLEST_SHARE: usize = 16;
 
 /// The slots of a server.
@@ -35,8 +35,8 @@ struct Slots {
 enum Holder {
     /// A connection that has shown no token yet. Cancelling this closes it.
     Nobody(CancellationToken),
-    /// A connection whose last request has shown the token of this number.
-    Token(usize),
+    /// A connection whose last request has shown a token of the principal with this number.
+    Principal(usize),
 }
 
 /// The slot of a connection, which is freed when this is dropped.
@@ -47,9 +47,9 @@ pub(super) struct Slot {
 }
 
 impl Connections {
-    /// Creates `most` slots, which `tokens` tokens share.
-    pub(super) fn new(most: usize, tokens: usize) -> Arc<Self> {
-        let share = (most / (tokens + 1)).max(SMALLEST_SHARE.min(most / 2)).max(1);
+    /// Creates `most` slots, which so many principals share.
+    pub(super) fn new(most: usize, sharers: usize) -> Arc<Self> {
+        let share = (most / (sharers + 1)).max(SMALLEST_SHARE.min(most / 2)).max(1);
         Arc::new(Self { most, share, slots: Mutex::default(), freed: Notify::new() })
     }
 
@@ -82,10 +82,10 @@ impl Connections {
 }
 
 impl Slot {
-    /// Assigns the slot to the token of a request. Returns whether the token had a slot of its share left.
-    pub(super) fn assign_token(&self, token: usize) -> bool {
+    /// Assigns the slot to the principal of a request. Returns whether they had a slot of their share left.
+    pub(super) fn assign_principal(&self, principal: usize) -> bool {
         let mut slots = self.connections.slots.lock();
-        let is_its = |holder: &Holder| matches!(holder, Holder::Token(other) if *other == token);
+        let is_its = |holder: &Holder| matches!(holder, Holder::Principal(other) if *other == principal);
         // The slot is missing if it was just taken for another connection.
         match slots.taken.get(&self.number) {
             None => return false,
@@ -96,7 +96,7 @@ impl Slot {
         if taken >= self.connections.share {
             return false;
         }
-        slots.taken.insert(self.number, Holder::Token(token));
+        slots.taken.insert(self.number, Holder::Principal(principal));
         true
     }
 
@@ -106,7 +106,7 @@ impl Slot {
             () = self.evicted.cancelled() => return,
             () = tokio::time::sleep(patience) => {}
         }
-        if matches!(self.connections.slots.lock().taken.get(&self.number), Some(Holder::Token(_))) {
+        if matches!(self.connections.slots.lock().taken.get(&self.number), Some(Holder::Principal(_))) {
             std::future::pending::<()>().await;
         }
     }
@@ -127,11 +127,11 @@ mod tests {
     fn the_oldest_that_is_nobodys_makes_room() {
         let all = Connections::new(3, 1);
         let slots: Vec<Slot> = (0..3).map(|_| all.slot().unwrap()).collect();
-        assert!(slots[0].assign_token(0));
+        assert!(slots[0].assign_principal(0));
         let fourth = all.slot().unwrap();
         let evicted: Vec<bool> = slots.iter().map(|slot| slot.evicted.is_cancelled()).collect();
         assert_eq!(evicted, [false, true, false]);
-        assert!(!slots[1].assign_token(0), "it has made room");
+        assert!(!slots[1].assign_principal(0), "it has made room");
         drop(slots);
         assert_eq!(all.slots.lock().taken.len(), 1);
         drop(fourth);
@@ -143,11 +143,11 @@ mod tests {
         let all = Connections::new(6, 2);
         assert_eq!(all.share, 3);
         let slots: Vec<Slot> = (0..6).map(|_| all.slot().unwrap()).collect();
-        let its: Vec<bool> = slots.iter().take(4).map(|slot| slot.assign_token(0)).collect();
+        let its: Vec<bool> = slots.iter().take(4).map(|slot| slot.assign_principal(0)).collect();
         assert_eq!(its, [true, true, true, false]);
-        assert!(slots[0].assign_token(0), "it is its already");
-        assert!(slots[0].assign_token(1), "a proxy has many on one connection");
-        assert!(slots[3].assign_token(0));
+        assert!(slots[0].assign_principal(0), "it is its already");
+        assert!(slots[0].assign_principal(1), "a proxy has many on one connection");
+        assert!(slots[3].assign_principal(0));
         assert_eq!(Connections::new(1_024, 1).share, 512);
         assert_eq!(Connections::new(1_024, 1_000).share, SMALLEST_SHARE);
         assert_eq!(Connections::new(1, 1).share, 1);
@@ -157,8 +157,8 @@ mod tests {
     async fn who_comes_while_tokens_have_all_places_waits_for_one() {
         let all = Connections::new(1, 1);
         let first = all.admit().await;
-        assert!(first.assign_token(0));
+        assert!(first.assign_principal(0));
         let (second, ()) = tokio::join!(all.admit(), async { drop(first) });
-        assert!(second.assign_token(0));
+        assert!(second.assign_principal(0));
     }
 }

@@ -1,16 +1,19 @@
 //! Streamable HTTP, for both eras: sessions for clients of 2025, single requests for those of 2026.
 //!
 //! rmcp speaks the protocol. This module adds what rmcp leaves to a server: the check of hosts and origins ([`HostGuard`]),
-//! authentication ([`Tokens`]), [`Limits`] and shutdown. Each token has an rmcp service of its own, so a session that
-//! was opened with one token does not exist for another.
+//! authentication ([`Authenticate`], of which [`Tokens`] is the plain one), [`Limits`] and shutdown. Each principal has an
+//! rmcp service of their own, so a session that was opened by one does not exist for another.
 
+mod authentication;
 mod connections;
 mod guard;
 mod intake;
+mod principals;
 mod service;
 mod tokens;
 mod unread;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,8 +27,9 @@ use tokio::net::{TcpListener, TcpStream};
 use self::connections::{Connections, Slot};
 use self::service::HttpService;
 use self::unread::Unread;
-use crate::session::Token;
+use crate::principal::Principal;
 
+pub use self::authentication::{Authenticate, Authenticating, Bearer, Protection, Unrecognised};
 pub use self::guard::HostGuard;
 pub use self::tokens::Tokens;
 
@@ -39,20 +43,22 @@ pub const ENDPOINT: &str = "/mcp";
 /// The limits and timeouts of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The number of connections. Each token has a share of them, and one share is left for connections without a
+    /// The number of principals that are served at once.
+    pub principals: usize,
+    /// The number of connections. Each principal has a share of them, and one share is left for connections without a
     /// token, the oldest of which is closed for a new one.
     pub connections: usize,
-    /// The number of requests of one token that are being answered or wait for a person, listen requests aside.
+    /// The number of requests of one principal that are being answered or wait for a person, listen requests aside.
     pub requests: usize,
-    /// The number of sessions of one token.
+    /// The number of sessions of one principal.
     pub sessions: usize,
-    /// The number of listen requests of one token.
+    /// The number of listen requests of one principal.
     pub listeners: usize,
     /// The bytes of the largest request.
     pub body_bytes: usize,
-    /// The bytes of one token's unanswered requests, small ones aside.
+    /// The bytes of one principal's unanswered requests, small ones aside.
     pub bytes_of_token: usize,
-    /// The bytes of all tokens' unanswered requests, small ones aside.
+    /// The bytes of all principals' unanswered requests, small ones aside.
     pub bytes_of_all: usize,
     /// The time in which a connection has to show a token.
     pub token: Duration,
@@ -71,6 +77,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            principals: 1_024,
             connections: 1_024,
             requests: 256,
             sessions: 1_000,
@@ -88,24 +95,25 @@ impl Default for Limits {
     }
 }
 
-/// Serves clients that have one of the tokens until `stop` completes, and then waits for the requests that have begun.
-/// `handler` creates the handler of each new session and of each request without a session, and should be cheap.
+/// Serves clients whose tokens are good until `stop` completes, and then waits for the requests that have begun.
+/// `new_handler` creates the handler of each new session and of each request without a session. The first time that a
+/// principal calls, it may take its time; afterwards it should be cheap.
 pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     listener: TcpListener,
-    tokens: Tokens,
+    authenticator: Arc<dyn Authenticate>,
     guard: HostGuard,
     limits: Limits,
-    handler: impl Fn(&Token) -> H + Send + Sync + 'static,
+    new_handler: impl Fn(&Principal) -> io::Result<H> + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) {
-    let connections = Connections::new(limits.connections, tokens.all().count());
-    let service = Arc::new(HttpService::new(tokens, guard, limits, handler));
+    let connections = Connections::new(limits.connections, authenticator.sharers());
+    let service = Arc::new(HttpService::new(authenticator, guard, limits, Arc::new(new_handler)));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         let accept = async {
             let (stream, _) = listener.accept().await?;
-            std::io::Result::Ok((stream, connections.admit().await))
+            io::Result::Ok((stream, connections.admit().await))
         };
         let accepted = tokio::select! {
             accepted = accept => accepted,

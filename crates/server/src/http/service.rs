@@ -14,18 +14,18 @@ use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
+use super::authentication::{self, Authenticate, Protection, Unrecognised};
 use super::connections::Slot;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
-use super::{ENDPOINT, HostGuard, Limits, Tokens};
-use crate::malformed;
-use crate::session::Token;
+use super::principals::{NewHandler, NoService, PrincipalService, Principals};
+use super::{ENDPOINT, HostGuard, Limits};
+use crate::principal::{Scope, Scopes};
+use crate::{dialects, malformed};
 
 /// The header that names a session.
 const HEADER_SESSION_ID: &str = "mcp-session-id";
@@ -36,29 +36,21 @@ type Answer = Response<Body>;
 
 /// The service that answers every request.
 pub(super) struct HttpService<H> {
-    tokens: Tokens,
+    authenticator: Arc<dyn Authenticate>,
     guard: HostGuard,
     limits: Limits,
-    /// The intake of all tokens together.
+    /// The intake of all principals together.
     intake: Intake,
-    /// The service of each token, in the order of `tokens`.
-    services: Vec<TokenService<H>>,
+    principals: Principals<H>,
     /// Cancelled once no new request is taken.
     closing: CancellationToken,
-    /// Cancelled once every stream ends.
-    closed: CancellationToken,
 }
 
-/// The service of the clients that share one token.
-struct TokenService<H> {
-    sessions: Arc<LocalSessionManager>,
-    /// A permit for each request that may be answered at once.
-    requests: Arc<Semaphore>,
-    /// A permit for each request that may listen at once.
-    listeners: Arc<Semaphore>,
-    /// The intake of this token.
-    intake: Intake,
-    protocol: StreamableHttpService<H, LocalSessionManager>,
+/// A request that is let in: its service, and what its token lets it do.
+struct Admitted<H> {
+    service: Arc<PrincipalService<H>>,
+    scopes: Scopes,
+    can_step_up: bool,
 }
 
 /// The fields of a message that the limits depend on.
@@ -70,98 +62,108 @@ struct MessageHead {
     id: Option<IgnoredAny>,
 }
 
+/// A call of a tool, as far as its name.
+#[derive(Deserialize)]
+struct CallHead {
+    params: CallName,
+}
+
+#[derive(Deserialize)]
+struct CallName {
+    name: String,
+}
+
 impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     pub(super) fn new(
-        tokens: Tokens,
+        authenticator: Arc<dyn Authenticate>,
         guard: HostGuard,
         limits: Limits,
-        handler: impl Fn(&Token) -> H + Send + Sync + 'static,
+        new_handler: NewHandler<H>,
     ) -> Self {
-        let (handler, closed) = (Arc::new(handler), CancellationToken::new());
-        let service = |token: &Token| {
-            let (token, handler) = (token.clone(), Arc::clone(&handler));
-            let mut sessions = LocalSessionManager::default();
-            sessions.session_config.keep_alive = Some(limits.session_idle);
-            let sessions = Arc::new(sessions);
-            let config = StreamableHttpServerConfig::default()
-                // The guard checks both, before the token.
-                .disable_allowed_hosts()
-                .disable_allowed_origins()
-                .with_json_response(true)
-                .with_max_request_body_bytes(limits.body_bytes)
-                .with_cancellation_token(closed.child_token());
-            let protocol =
-                StreamableHttpService::new(move || Ok(handler(&token)), Arc::clone(&sessions), config);
-            let permits = |number| Arc::new(Semaphore::new(number));
-            TokenService {
-                sessions,
-                requests: permits(limits.requests),
-                listeners: permits(limits.listeners),
-                intake: Intake::new(limits.bytes_of_token),
-                protocol,
-            }
-        };
         Self {
-            services: tokens.all().map(service).collect(),
-            tokens,
+            authenticator,
             guard,
             limits,
             intake: Intake::new(limits.bytes_of_all),
+            principals: Principals::new(new_handler, limits),
             closing: CancellationToken::new(),
-            closed,
         }
     }
 
     pub(super) async fn answer(&self, request: Request<Incoming>, slot: &Slot) -> Answer {
-        let (head, mut body) = request.into_parts();
-        let admitted = self.admit(&head, slot);
-        if let Ok(service) = admitted
-            && head.method == Method::POST
-        {
-            return self.post(service, head, body).await;
+        let (mut head, mut body) = request.into_parts();
+        let admitted = self.admit(&head, slot).await;
+        if let Ok(admitted) = &admitted {
+            // The handler looks here for what this very request may do.
+            head.extensions.insert(admitted.scopes);
+            if head.method == Method::POST {
+                return self.post(admitted, head, body).await;
+            }
         }
         // An unread body would have the connection reset when it is closed, and the response would be lost.
         let _ = tokio::time::timeout(self.limits.rest, intake::discard(&mut body)).await;
         match admitted {
-            Ok(service) => self.forward(service, head).await,
+            Ok(admitted) => self.forward(&admitted.service, head).await,
             Err(refusal) => *refusal,
         }
     }
 
-    /// Returns the service of the request's token, or the response if the head is enough for one.
-    fn admit(&self, head: &Parts, slot: &Slot) -> Result<&TokenService<H>, Box<Answer>> {
+    /// Lets a request in, or returns the response if the head is enough for one.
+    async fn admit(&self, head: &Parts, slot: &Slot) -> Result<Admitted<H>, Box<Answer>> {
         let path = head.uri.path();
         if path == "/healthz" {
             return Err(self.health(&head.method).into());
         }
-        if path != ENDPOINT {
+        let protection = self.authenticator.protection();
+        let described = protection.as_ref().filter(|protection| protection.is_described_at(path));
+        if path != ENDPOINT && described.is_none() {
             let message = format!("There is nothing at {path}; MCP is at {ENDPOINT}.");
             return Err(refused(StatusCode::NOT_FOUND, message).into());
         }
         self.guard.check(&head.uri, &head.headers).map_err(|why| refused(StatusCode::FORBIDDEN, why))?;
-        let Some((token, service)) = self.service_for(&head.headers) else {
-            let message = "Send a token of this server as 'Authorization: Bearer TOKEN'.";
-            let mut answer = refused(StatusCode::UNAUTHORIZED, message.into());
-            let scheme = http::HeaderValue::from_static("Bearer realm=\"emend\"");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-            return Err(answer.into());
+        if let Some(protection) = described {
+            return Err(describe(protection, &head.method).into());
+        }
+        let bearer = match presented(&head.headers) {
+            None => return Err(unauthorized(protection.as_ref(), None).into()),
+            Some(token) => match self.authenticator.authenticate(token).await {
+                Ok(bearer) => bearer,
+                Err(Unrecognised::Invalid(why)) => {
+                    return Err(unauthorized(protection.as_ref(), Some(why)).into());
+                }
+                Err(Unrecognised::Unavailable) => {
+                    return Err(retry_later("The authority that issued this token does not answer.").into());
+                }
+            },
         };
-        if !slot.assign_token(token) {
+        if !bearer.scopes.has(Scope::Read) {
+            return Err(insufficient(protection.as_ref(), bearer.scopes, Scope::Read).into());
+        }
+        let service = match self.principals.service(&bearer, self.authenticator.sharers()).await {
+            Ok(service) => service,
+            Err(NoService::Crowded) => {
+                return Err(retry_later("The server has too many users at once.").into());
+            }
+            Err(NoService::Nothing) => {
+                let message =
+                    "No workspace is set up for the bearer of this token; whoever runs the server can do so.";
+                return Err(refused(StatusCode::FORBIDDEN, message.into()).into());
+            }
+        };
+        if !slot.assign_principal(service.number) {
             return Err(retry_later("This token has too many connections open.").into());
         }
         // A POST may bring the response that a running request waits for.
         if head.method != Method::POST && self.closing.is_cancelled() {
             return Err(retry_later("The server is stopping.").into());
         }
-        Ok(service)
+        Ok(Admitted { service, scopes: bearer.scopes, can_step_up: bearer.can_step_up })
     }
 
     /// Answers a health check, which needs no token: whether the server takes requests.
     fn health(&self, method: &Method) -> Answer {
         if !matches!(*method, Method::GET | Method::HEAD) {
-            let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Ask with GET.".into());
-            answer.headers_mut().insert(ALLOW, http::HeaderValue::from_static("GET, HEAD"));
-            return answer;
+            return method_not_allowed();
         }
         if self.closing.is_cancelled() {
             return retry_later("The server is stopping.");
@@ -169,18 +171,8 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
     }
 
-    /// Returns the number and the service of a request's token.
-    fn service_for(&self, headers: &HeaderMap) -> Option<(usize, &TokenService<H>)> {
-        let mut values = headers.get_all(AUTHORIZATION).iter();
-        let (Some(value), None) = (values.next(), values.next()) else { return None };
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-        let position = self.tokens.position(token.trim().as_bytes()).filter(|_| is_bearer)?;
-        Some((position, self.services.get(position)?))
-    }
-
     /// Forwards a request that opens a stream or ends a session, without a body.
-    async fn forward(&self, service: &TokenService<H>, head: Parts) -> Answer {
+    async fn forward(&self, service: &PrincipalService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
         let mut answer = service.handle(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp answers 202, about which some clients warn.
@@ -190,7 +182,8 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         answer
     }
 
-    async fn post(&self, service: &TokenService<H>, head: Parts, body: Incoming) -> Answer {
+    async fn post(&self, admitted: &Admitted<H>, head: Parts, body: Incoming) -> Answer {
+        let service = &*admitted.service;
         let most = self.limits.body_bytes;
         let taking = intake::take(body, most, [&service.intake, &self.intake]);
         let TakenBody { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)
@@ -218,6 +211,11 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             && service.sessions.sessions.read().await.len() >= self.limits.sessions
         {
             return retry_later("This token has too many sessions open; end some with DELETE.");
+        }
+        if message_head.method.as_deref() == Some("tools/call")
+            && let Some(needs) = admitted.missing_scope(&body)
+        {
+            return insufficient(self.authenticator.protection().as_ref(), admitted.scopes, needs);
         }
         // A response to a request of ours, or a notification, adds no work: a running request may wait for it.
         let is_request = message_head.id.is_some() && message_head.method.is_some();
@@ -249,21 +247,26 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Takes no new request, waits for those that have begun, and then ends every stream.
     pub(super) async fn close(&self, patience: std::time::Duration) {
         self.closing.cancel();
-        let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
-        let answered = async {
-            for service in &self.services {
-                // The semaphore is never closed, so this cannot fail.
-                let _ = service.requests.acquire_many(all).await;
-            }
-        };
-        if tokio::time::timeout(patience, answered).await.is_err() {
+        if tokio::time::timeout(patience, self.principals.answered()).await.is_err() {
             tracing::warn!("some requests are still being answered");
         }
-        self.closed.cancel();
+        self.principals.end();
     }
 }
 
-impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
+impl<H> Admitted<H> {
+    /// Returns the scope that this call of a tool needs and its token lacks, if the client can get a token that has it. To
+    /// all others the tool itself says so.
+    fn missing_scope(&self, body: &[u8]) -> Option<Scope> {
+        if !self.can_step_up || self.scopes == Scopes::ALL {
+            return None;
+        }
+        let call: CallHead = serde_json::from_slice(body).ok()?;
+        dialects::needed_scope(&call.params.name).filter(|needed| !self.scopes.has(*needed))
+    }
+}
+
+impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
     /// Has rmcp answer a request. rmcp reports an internal error if the session ends at the same moment.
     async fn handle<B>(&self, request: Request<B>) -> Answer
     where
@@ -307,6 +310,47 @@ impl hyper::body::Body for CountedBody {
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
     }
+}
+
+/// Returns the token that a request shows, if it shows one.
+fn presented(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim()).filter(|token| !token.is_empty())
+}
+
+/// Describes the protected resource to whoever asks.
+fn describe(protection: &Protection, method: &Method) -> Answer {
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        return method_not_allowed();
+    }
+    let mut answer = Response::new(Full::new(Bytes::from(protection.metadata().to_string())).boxed());
+    let json = http::HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, json);
+    answer
+}
+
+fn method_not_allowed() -> Answer {
+    let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Ask with GET.".into());
+    answer.headers_mut().insert(ALLOW, http::HeaderValue::from_static("GET, HEAD"));
+    answer
+}
+
+/// Creates the refusal of a request without a good token, which says how to get one.
+fn unauthorized(protection: Option<&Protection>, why: Option<&str>) -> Answer {
+    let message = "Send a token of this server as 'Authorization: Bearer TOKEN'.";
+    let mut answer = refused(StatusCode::UNAUTHORIZED, message.into());
+    answer.headers_mut().insert(WWW_AUTHENTICATE, authentication::challenge(protection, why));
+    answer
+}
+
+/// Creates the refusal of a request whose token lacks a scope.
+fn insufficient(protection: Option<&Protection>, has: Scopes, needs: Scope) -> Answer {
+    let message = format!("This needs the scope {}, which the token does not have.", needs.as_str());
+    let mut answer = refused(StatusCode::FORBIDDEN, message);
+    answer.headers_mut().insert(WWW_AUTHENTICATE, authentication::step_up(protection, has, needs));
+    answer
 }
 
 /// Creates a refusal as a JSON-RPC error, so that a client shows its message.

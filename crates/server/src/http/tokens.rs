@@ -1,11 +1,11 @@
-//! Bearer tokens, each with a name, which the history records.
+//! Static bearer tokens, each with a name, which the history records, and perhaps with scopes and a tenant.
 //!
 //! Only hashes are kept and compared, in constant time, so that the time of a refusal reveals nothing.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::session::Token;
+use super::authentication::{Authenticate, Authenticating, Bearer, Unrecognised};
+use crate::principal::{Scope, Scopes};
 
 /// The shortest allowed token: a shorter one could be guessed.
 const SHORTEST: usize = 20;
@@ -20,7 +20,7 @@ pub struct Tokens(Vec<Key>);
 
 #[derive(Debug)]
 struct Key {
-    token: Token,
+    bearer: Bearer,
     hash: blake3::Hash,
 }
 
@@ -37,58 +37,101 @@ impl Tokens {
         Ok((tokens, text))
     }
 
-    /// Parses a file of tokens, with a name and its token on each line. Lines that begin with `#` are ignored. The
-    /// error names the line, never the token.
+    /// Parses a file of tokens, with a name and its token on each line, and perhaps scopes and `tenant=NAME`. A token for
+    /// which no scope is given has all of them. Lines that begin with `#` are ignored. The error names the line, never the
+    /// token.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut keys: Vec<Key> = Vec::new();
-        let mut names = BTreeSet::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |what: &str| Err(format!("line {}: {what}", number + 1));
-            let mut words = line.split_whitespace();
-            let (Some(name), Some(token), None) = (words.next(), words.next(), words.next()) else {
-                return wrong("it must be a name, a space and a token");
-            };
-            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-@".contains(letter);
-            if name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
-                return wrong("a name is at most 64 letters, digits and . _ - @");
-            }
-            if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return wrong("a token is at least 20 visible ASCII characters");
-            }
-            let hash = blake3::hash(token.as_bytes());
-            if !names.insert(name) || keys.iter().any(|key| key.hash == hash) {
-                return wrong("this name or token is there twice");
+            let key = Key::parse(line).map_err(|what| format!("line {}: {what}", number + 1))?;
+            if keys.iter().any(|other| other.hash == key.hash || other.bearer.name == key.bearer.name) {
+                return Err(format!("line {}: this name or token is there twice", number + 1));
             }
             if keys.len() == MOST {
-                return wrong("there are at most 256 tokens");
+                return Err(format!("line {}: there are at most 256 tokens", number + 1));
             }
-            keys.push(Key { token: Token::new(name), hash });
+            keys.push(key);
         }
-        let number = keys.len();
-        if number == 0 {
+        if keys.is_empty() {
             return Err("there is no token in it".into());
         }
-        let share = |key: Key| Key { token: key.token.shared_by(number), ..key };
-        Ok(Self(keys.into_iter().map(share).collect()))
+        Ok(Self(keys))
     }
 
-    /// Returns all tokens in their order.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Token> {
-        self.0.iter().map(|key| &key.token)
+    /// Returns the bearers of all tokens.
+    pub fn bearers(&self) -> impl Iterator<Item = &Bearer> {
+        self.0.iter().map(|key| &key.bearer)
     }
 
-    /// Returns the number of the presented token.
-    pub(super) fn position(&self, presented: &[u8]) -> Option<usize> {
+    /// Returns the bearer of the presented token.
+    #[must_use]
+    pub fn bearer(&self, presented: &[u8]) -> Option<&Bearer> {
+        self.0.get(self.position(presented)?).map(|key| &key.bearer)
+    }
+
+    fn position(&self, presented: &[u8]) -> Option<usize> {
         let hash = blake3::hash(presented);
         // Every hash is compared, so that the time does not depend on the position.
         self.0
             .iter()
             .enumerate()
             .fold(None, |found, (at, key)| if key.hash == hash { Some(at) } else { found })
+    }
+}
+
+impl Key {
+    fn parse(line: &str) -> Result<Self, &'static str> {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(token)) = (words.next(), words.next()) else {
+            return Err("it must be a name, a space and a token");
+        };
+        if !is_plain_name(name) {
+            return Err("a name is at most 64 letters, digits and . _ - @");
+        }
+        if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("a token is at least 20 visible ASCII characters");
+        }
+        let (mut scopes, mut tenant) = (None, None);
+        for word in words {
+            if let Some(named) = word.strip_prefix("tenant=") {
+                if !is_plain_name(named) || tenant.replace(named.to_owned()).is_some() {
+                    return Err("a token has one tenant, of at most 64 letters, digits and . _ - @");
+                }
+                continue;
+            }
+            let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == word);
+            let scope =
+                scope.ok_or("behind a token stand only scopes, such as files:read, and tenant=NAME")?;
+            scopes = Some(scopes.unwrap_or(Scopes::NONE).with(scope));
+        }
+        let bearer = Bearer {
+            key: format!("token {name}"),
+            name: name.to_owned(),
+            tenant,
+            scopes: scopes.unwrap_or(Scopes::ALL),
+            can_step_up: false,
+        };
+        Ok(Self { bearer, hash: blake3::hash(token.as_bytes()) })
+    }
+}
+
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-@".contains(letter);
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_plain)
+}
+
+impl Authenticate for Tokens {
+    fn authenticate<'a>(&'a self, presented: &'a str) -> Authenticating<'a> {
+        let bearer = self.bearer(presented.as_bytes()).cloned();
+        Box::pin(std::future::ready(bearer.ok_or(Unrecognised::Invalid("it is not known here"))))
+    }
+
+    fn sharers(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -106,6 +149,21 @@ mod tests {
             assert_eq!(tokens.position(wrong.as_bytes()), None, "{wrong}");
         }
         assert!(!format!("{tokens:?}").contains("0123456789abcdefghij"));
+    }
+
+    #[test]
+    fn a_token_has_the_scopes_and_the_tenant_of_its_line_or_else_all_and_none() {
+        let text = "ann 0123456789abcdefghij\nben 1123456789abcdefghij files:read tenant=red\n\
+                    cy 2123456789abcdefghij tenant=blue files:write files:read";
+        let tokens = Tokens::parse(text).unwrap();
+        let said: Vec<_> = tokens.bearers().map(|it| (it.scopes.to_string(), it.tenant.as_deref())).collect();
+        let all = Scopes::ALL.to_string();
+        let expected = [
+            (all, None),
+            ("files:read".into(), Some("red")),
+            ("files:read files:write".into(), Some("blue")),
+        ];
+        assert_eq!(said, expected);
     }
 
     #[test]
@@ -127,6 +185,10 @@ mod tests {
             ("#\nann", "line 2"),
             ("ann 0123456789abcdefghij x", "line 1"),
             ("a/b 0123456789abcdefghij", "line 1"),
+            ("ann 0123456789abcdefghij files:write files:all", "line 1"),
+            ("ann 0123456789abcdefghij tenant=", "line 1"),
+            ("ann 0123456789abcdefghij tenant=a tenant=b", "line 1"),
+            ("ann 0123456789abcdefghij tenant=../b", "line 1"),
             ("ann 0123456789abcdefghij\nann 1123456789abcdefghij", "line 2"),
             ("ann 0123456789abcdefghij\nben 0123456789abcdefghij", "line 2"),
             ("# nothing\n", "no token"),

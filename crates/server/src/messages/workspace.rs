@@ -85,6 +85,11 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             f,
             "Here nothing is changed (mode {mode}). Tell the person what you would change."
         ),
+        Kind::ScopeMissing { scope, what } => write!(
+            f,
+            "You may not {what} here: the token of this client lacks the scope {scope}. Nothing was changed. Sending the \
+             call again does not help; tell the person, who can sign the client in with that scope."
+        ),
         Kind::ApprovalNeeded { rule, release } => approval::write_needed(message, rule, release, f),
         Kind::ApprovalDenied { command, comment } => approval::write_denied(message, command.as_deref(), comment, f),
         Kind::InvalidPolicy { reason } => write!(

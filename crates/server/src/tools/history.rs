@@ -11,6 +11,7 @@ use emend_workspace::{ChangeKind, Effort, FileReport, NotCommitted, Origin, Work
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
+use crate::principal::Scope;
 use crate::render::Tense;
 use crate::session::Caller;
 use crate::wire::{EditHistory, Outcome, UndoEdit};
@@ -61,8 +62,24 @@ fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, N
     // Without an id, the next undo is of another edit.
     let origin = &if asked.edit.is_none() { by_key() } else { origin.clone() };
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
+    if let Some(id) = undo.edit {
+        check_may_undo(call, id)?;
+    }
     let undone = call.workspace.undo(&undo, &call.context(origin))?;
     Ok(call.done(&undone))
+}
+
+/// Refuses to undo an edit that is not known to be the caller's own without the scope for it.
+fn check_may_undo(call: &Call<'_>, id: &str) -> Result<(), Problem> {
+    let Some(principal) = call.caller.principal().filter(|_| !call.scopes.has(Scope::UndoOthers)) else {
+        return Ok(());
+    };
+    let edit = call.workspace.past_edits().find(id, call.caller.visible_session())?;
+    if edit.principal.as_deref() == Some(principal.key()) {
+        return Ok(());
+    }
+    let scope = Scope::UndoOthers.as_str();
+    Err(Problem::new(Kind::ScopeMissing { scope, what: "undo an edit of somebody else" }))
 }
 
 impl ToolArguments for EditHistory {

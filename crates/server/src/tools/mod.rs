@@ -43,6 +43,7 @@ use crate::apply_model::ApplyModel;
 use crate::door::Door;
 use crate::effects::Effects;
 use crate::previews::Previews;
+use crate::principal::Scopes;
 use crate::session::Caller;
 use crate::wire::{
     ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile,
@@ -66,6 +67,8 @@ pub struct Call<'a> {
     pub(crate) door: Door,
     /// The caller.
     pub caller: Caller<'a>,
+    /// What the caller may do.
+    pub(crate) scopes: Scopes,
     /// The idempotency key that the client named.
     pub key: Option<&'a str>,
     /// Whether line numbers without a version count as far as the caller was shown them.

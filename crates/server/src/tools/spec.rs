@@ -16,6 +16,7 @@ use emend_workspace::{ListedTools, Mode, NotDone, Origin};
 use super::edit_request::EditRequest;
 use super::{Call, making};
 use crate::answer::{Answer, Unanswered};
+use crate::principal::Scope;
 use crate::{arguments, schema};
 
 /// The description of a tool for clients, without its arguments.
@@ -46,6 +47,27 @@ pub enum Effect {
     Decides,
     /// The tool changes files.
     Edits,
+}
+
+impl Effect {
+    /// Returns the scope that a call with this effect needs.
+    #[must_use]
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Reads => Scope::Read,
+            Self::Shows | Self::Edits => Scope::Write,
+            Self::Decides => Scope::Approve,
+        }
+    }
+
+    /// Returns what a call with this effect does, as a verb.
+    pub(crate) fn as_verb(self) -> &'static str {
+        match self {
+            Self::Reads => "read files",
+            Self::Shows | Self::Edits => "edit files",
+            Self::Decides => "approve edits",
+        }
+    }
 }
 
 /// The arguments of a tool.

@@ -363,6 +363,7 @@ impl VaultAccess {
         let record = Record {
             id: id.into(),
             client: origin.client.clone(),
+            principal: origin.principal.clone(),
             session: origin.session.clone(),
             tool: origin.tool.clone(),
             model: origin.model.clone(),

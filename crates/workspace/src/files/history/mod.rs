@@ -55,6 +55,8 @@ pub struct Edited {
     pub time: SystemTime,
     /// The name that its client gave itself.
     pub client: String,
+    /// The key of the principal whose edit it is, if that is known.
+    pub principal: Option<String>,
     /// The session in which it was made.
     pub session: String,
     /// Whether that is the session that asks.
@@ -248,6 +250,7 @@ impl<'a> History<'a> {
             id: record.id.clone(),
             time: time_of(&record.id),
             client: record.client.clone(),
+            principal: record.principal.clone(),
             session: record.session.clone(),
             is_own: record.session == session,
             tool: record.tool.clone(),

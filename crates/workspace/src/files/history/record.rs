@@ -38,6 +38,8 @@ const END: u64 = 256 * 1024;
 pub struct Origin {
     /// The name that the client gives itself.
     pub client: String,
+    /// The key of the principal who calls, where a server knows several.
+    pub principal: Option<String>,
     /// The session of the client: a process, or a connection.
     pub session: String,
     /// The tool.
@@ -66,6 +68,9 @@ impl Origin {
 pub(crate) struct Record {
     pub(crate) id: String,
     pub(crate) client: String,
+    /// The key of the principal whose edit it is, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) principal: Option<String>,
     pub(crate) session: String,
     pub(crate) tool: String,
     /// The apply model that wrote the new text.
@@ -292,6 +297,7 @@ impl Record {
         Self {
             id: id.into(),
             client: unknown(),
+            principal: None,
             session: unknown(),
             tool: unknown(),
             model: None,

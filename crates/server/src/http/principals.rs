@@ -1,0 +1,160 @@
+//! The services of the principals, each made when its principal first calls. What one has opened does not exist for
+//! another, so a session that was opened by one principal is unknown to all others.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use emend_threads::Mutex;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::Limits;
+use super::authentication::Bearer;
+use super::intake::Intake;
+use crate::principal::Principal;
+
+/// Creates the handlers of principals. It may block, and fails where there is nothing for a principal.
+pub(super) type NewHandler<H> = Arc<dyn Fn(&Principal) -> io::Result<H> + Send + Sync>;
+
+/// The services of all principals.
+pub(super) struct Principals<H> {
+    new_handler: NewHandler<H>,
+    limits: Limits,
+    /// Cancelled once every stream ends.
+    closed: CancellationToken,
+    open: Mutex<Open<H>>,
+}
+
+struct Open<H> {
+    last: usize,
+    services: HashMap<ServiceKey, Arc<PrincipalService<H>>>,
+}
+
+/// A principal within a tenant: who comes to belong to another tenant begins anew.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct ServiceKey {
+    principal: String,
+    tenant: Option<String>,
+}
+
+/// The service of all clients of one principal.
+pub(super) struct PrincipalService<H> {
+    /// A number that no other one has, by which its connections are counted.
+    pub(super) number: usize,
+    pub(super) sessions: Arc<LocalSessionManager>,
+    /// A permit for each request that may be answered at once.
+    pub(super) requests: Arc<Semaphore>,
+    /// A permit for each request that may listen at once.
+    pub(super) listeners: Arc<Semaphore>,
+    /// The intake of this principal.
+    pub(super) intake: Intake,
+    pub(super) protocol: StreamableHttpService<H, LocalSessionManager>,
+    used: Mutex<Instant>,
+}
+
+/// Why a principal has no service.
+pub(super) enum NoService {
+    /// There are too many principals.
+    Crowded,
+    /// There is nothing for this principal.
+    Nothing,
+}
+
+impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
+    pub(super) fn new(new_handler: NewHandler<H>, limits: Limits) -> Self {
+        let open = Mutex::new(Open { last: 0, services: HashMap::new() });
+        Self { new_handler, limits, closed: CancellationToken::new(), open }
+    }
+
+    /// Returns the service of a bearer, which is made if there is none.
+    pub(super) async fn service(
+        &self,
+        bearer: &Bearer,
+        sharers: usize,
+    ) -> Result<Arc<PrincipalService<H>>, NoService> {
+        let key = ServiceKey { principal: bearer.key.clone(), tenant: bearer.tenant.clone() };
+        if let Some(service) = self.open.lock().services.get(&key) {
+            *service.used.lock() = Instant::now();
+            return Ok(Arc::clone(service));
+        }
+        let principal = Principal::new(bearer.key.clone(), &bearer.name)
+            .of_tenant(bearer.tenant.clone())
+            .shared_by(sharers);
+        let (new_handler, opening) = (Arc::clone(&self.new_handler), principal.clone());
+        // To open a tenant's workspace takes the disk.
+        let opened = tokio::task::spawn_blocking(move || new_handler(&opening).map(drop)).await;
+        if let Err(error) = opened.map_err(io::Error::other).flatten() {
+            tracing::warn!(principal = principal.name(), %error, "there is nothing for a principal");
+            return Err(NoService::Nothing);
+        }
+        let mut open = self.open.lock();
+        if open.services.len() >= self.limits.principals {
+            let idle = self.limits.session_idle;
+            open.services
+                .retain(|_, service| service.is_in_use(&self.limits) || service.used.lock().elapsed() < idle);
+        }
+        if open.services.len() >= self.limits.principals {
+            return Err(NoService::Crowded);
+        }
+        open.last += 1;
+        let number = open.last;
+        let service =
+            open.services.entry(key).or_insert_with(|| Arc::new(self.new_service(number, principal)));
+        Ok(Arc::clone(service))
+    }
+
+    fn new_service(&self, number: usize, principal: Principal) -> PrincipalService<H> {
+        let limits = &self.limits;
+        let new_handler = Arc::clone(&self.new_handler);
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(limits.session_idle);
+        let sessions = Arc::new(sessions);
+        let config = StreamableHttpServerConfig::default()
+            // The guard checks both, before the token.
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_json_response(true)
+            .with_max_request_body_bytes(limits.body_bytes)
+            .with_cancellation_token(self.closed.child_token());
+        let protocol =
+            StreamableHttpService::new(move || new_handler(&principal), Arc::clone(&sessions), config);
+        let permits = |number| Arc::new(Semaphore::new(number));
+        PrincipalService {
+            number,
+            sessions,
+            requests: permits(limits.requests),
+            listeners: permits(limits.listeners),
+            intake: Intake::new(limits.bytes_of_token),
+            protocol,
+            used: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Waits until every request that has begun is answered.
+    pub(super) async fn answered(&self) {
+        let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
+        let services: Vec<_> = self.open.lock().services.values().cloned().collect();
+        for service in services {
+            // The semaphore is never closed, so this cannot fail.
+            let _ = service.requests.acquire_many(all).await;
+        }
+    }
+
+    /// Ends every stream.
+    pub(super) fn end(&self) {
+        self.closed.cancel();
+    }
+}
+
+impl<H> PrincipalService<H> {
+    fn is_in_use(&self, limits: &Limits) -> bool {
+        self.requests.available_permits() < limits.requests
+            || self.listeners.available_permits() < limits.listeners
+            || self.sessions.sessions.try_read().map_or(true, |sessions| !sessions.is_empty())
+    }
+}
