@@ -10,6 +10,8 @@ mod house;
 mod http;
 mod policy;
 mod protocol;
+#[cfg(feature = "team")]
+mod team;
 mod tools;
 
 use std::process::{Child, Stdio};

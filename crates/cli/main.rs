@@ -23,6 +23,7 @@ mod serve;
 mod settings;
 mod signals;
 mod since;
+mod team;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod undo;

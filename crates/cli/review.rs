@@ -64,7 +64,7 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
         }
         None => None,
     };
-    let requests = StopRequests::listen(std::time::Duration::from_secs(10))?;
+    let requests = StopRequests::listen(std::time::Duration::from_secs(10), None)?;
     let browser = if arguments.no_open { None } else { browser() };
     if arguments.terminal || (browser.is_none() && !arguments.no_open && stdout().is_terminal()) {
         // A signal must not leave the terminal as the review has it.

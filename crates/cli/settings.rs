@@ -16,7 +16,7 @@ use emend_workspace::Settings;
 use emend_workspace::policy::{Clients, Flag, Folders, Setting};
 
 /// Each flag is the setting of the same name in the file, of which it loosens nothing.
-#[derive(Args)]
+#[derive(Clone, Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct Flags {
     /// Read this file of settings too, which loosens nothing that ~/.config/emend/config.toml says.
@@ -32,6 +32,7 @@ pub(crate) struct Flags {
 }
 
 /// The settings from flags. Each flag is generated from the declaration of its setting.
+#[derive(Clone)]
 struct SettingFlags(Settings);
 
 impl SettingFlags {

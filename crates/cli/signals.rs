@@ -1,4 +1,5 @@
-//! The signals that stop a server: SIGTERM from a supervisor, Ctrl-C, and SIGHUP from a terminal that closes.
+//! The signals that stop a server: SIGTERM from a supervisor, Ctrl-C, and SIGHUP from a terminal that closes. A team's server
+//! has no terminal: SIGHUP tells it to read its settings again.
 //!
 //! A thread of its own handles them, whatever the other threads do. It also ends the process if something hangs.
 
@@ -27,9 +28,11 @@ pub(crate) struct StopRequests(watch::Receiver<usize>);
 impl StopRequests {
     /// Starts to handle signals. After the first one, the process has this long to end. A second signal, or the end of
     /// that time, leaves it [`AT_ONCE`]; then it is forced to end.
-    pub(crate) fn listen(longest: Duration) -> io::Result<Self> {
+    ///
+    /// With `reloads`, SIGHUP is counted there and ends nothing.
+    pub(crate) fn listen(longest: Duration, reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
         let ((count, requests), (begin, begun)) = (watch::channel(0), mpsc::sync_channel(1));
-        let hear = move || match listening() {
+        let hear = move || match listening(reloads) {
             Ok((runtime, signals)) => {
                 let _ = begin.send(Ok(()));
                 runtime.block_on(end(signals, &count, longest));
@@ -63,11 +66,11 @@ impl StopRequests {
 }
 
 /// A runtime and handlers for the signals.
-fn listening() -> io::Result<(Runtime, Signals)> {
+fn listening(reloads: Option<watch::Sender<usize>>) -> io::Result<(Runtime, Signals)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let signals = {
         let _inside = runtime.enter();
-        Signals::new()?
+        Signals::new(reloads)?
     };
     Ok((runtime, signals))
 }
@@ -93,36 +96,48 @@ struct Signals {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     hangup: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    reloads: Option<watch::Sender<usize>>,
 }
 
 impl Signals {
     #[cfg(unix)]
-    fn new() -> io::Result<Self> {
+    fn new(reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            hangup: if ends_with_terminal() { Some(signal(SignalKind::hangup())?) } else { None },
+            hangup: match reloads.is_some() || ends_with_terminal() {
+                true => Some(signal(SignalKind::hangup())?),
+                false => None,
+            },
+            reloads,
         })
     }
 
     #[cfg(not(unix))]
-    fn new() -> io::Result<Self> {
+    fn new(_reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
         Ok(Self {})
     }
 
     #[cfg(unix)]
     async fn next(&mut self) {
         let hangup = async {
-            match &mut self.hangup {
-                Some(hangup) => hangup.recv().await,
-                None => std::future::pending().await,
+            loop {
+                match &mut self.hangup {
+                    Some(hangup) => hangup.recv().await,
+                    None => std::future::pending().await,
+                };
+                match &self.reloads {
+                    Some(reloads) => reloads.send_modify(|times| *times += 1),
+                    None => return,
+                }
             }
         };
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
-            _ = hangup => {}
+            () = hangup => {}
         }
     }
 

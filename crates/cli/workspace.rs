@@ -10,6 +10,8 @@ use emend_apply_model::{Address, Settings as ModelSettings};
 use emend_server::effects::EffectSettings;
 use emend_server::messages::{Audience, message, shell_quoted};
 use emend_server::{ApplyModel, Effects};
+#[cfg(feature = "team")]
+use emend_workspace::Mode;
 use emend_workspace::policy::{WORKSPACE_FILE, apply_model};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
@@ -31,7 +33,7 @@ pub(crate) struct WorkspaceFlags {
 }
 
 /// How folders are opened, whichever they are.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct OpeningFlags {
     /// Where staged and displaced files are kept, if that is on the workspace's file system; otherwise
     /// they are kept in .emend in the workspace.
@@ -77,7 +79,7 @@ impl WorkspaceFlags {
 
     /// Opens the workspace for a command that edits.
     pub(crate) fn open_to_edit(&self) -> Result<Opened, Stop> {
-        let opened = self.opening.open(&self.workspaces, StartedBy::Person, None)??;
+        let opened = self.opening.open(&self.workspaces, StartedBy::Person, &[])??;
         opened.effects.follow(&opened.workspace);
         Ok(opened)
     }
@@ -125,18 +127,18 @@ impl WorkspaceFlags {
 
     /// The folders and settings, without opening anything.
     pub(crate) fn options(&self) -> anyhow::Result<OpenOptions> {
-        self.opening.options(&self.workspaces, StartedBy::Person, None)
+        self.opening.options(&self.workspaces, StartedBy::Person, &[])
     }
 }
 
 impl OpeningFlags {
-    /// Opens the workspace, in which the file `own` is forbidden too. The inner error says why there is no workspace; a
+    /// Opens the workspace, in which the files `own` are forbidden too. The inner error says why there is no workspace; a
     /// server starts all the same and answers with it.
     pub(crate) fn open(
         &self,
         asked: &[String],
         started_by: StartedBy,
-        own: Option<&Path>,
+        own: &[PathBuf],
     ) -> Result<Result<Opened, Problem>, Stop> {
         let options = self.options(asked, started_by, own).map_err(Stop::Usage)?;
         let roots = match options.roots {
@@ -160,18 +162,68 @@ impl OpeningFlags {
         Ok(Ok(Opened { workspace: Arc::new(workspace), effects, apply_model: options.apply_model }))
     }
 
+    /// Opens the folders of a tenant of a team's server, with a state folder of their own. No language server is asked there:
+    /// such a program runs what is in a workspace, as this user. The files `own` are forbidden, and must be elsewhere.
+    #[cfg(feature = "team")]
+    pub(crate) fn open_tenant(
+        &self,
+        folders: &[String],
+        is_read_only: bool,
+        state: PathBuf,
+        own: &[PathBuf],
+    ) -> anyhow::Result<Opened> {
+        let mut said = self.policy.merged(home().as_deref())?.settings;
+        if is_read_only {
+            said.mode = Some(Mode::ReadOnly);
+        }
+        let roots: Vec<RootSpec> = folders.iter().map(|folder| RootSpec::parse(folder)).collect();
+        let elsewhere = [self.state.clone().or_else(state_folder), Some(state.clone())];
+        for state in elsewhere.iter().flatten() {
+            check_apart(&roots, Some(state))?;
+        }
+        own.iter().try_for_each(|file| check_outside(&roots, file))?;
+        let own = own.iter().chain(elsewhere.iter().flatten()).map(|file| settings::without_links(file));
+        let policy = Policy::new(&said).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
+        let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, Some(state), &policy)
+            .map_err(|problem| anyhow!(message(&problem, Audience::Person)))?
+            .with_hooks(&said.programs)
+            .map_err(|wrong| anyhow!("the hooks: {wrong}"))?;
+        if let Some(absent) = workspace.roots().absent().first() {
+            bail!("{}", absent.problem);
+        }
+        for warning in workspace.warnings().chain(workspace.findings()) {
+            tracing::warn!("{warning}");
+        }
+        let settings =
+            EffectSettings { asks_language_servers: false, diagnostics_wait: None, programs: said.programs };
+        let effects = Effects::new(&workspace, &settings);
+        Ok(Opened { workspace: Arc::new(workspace), effects, apply_model: ApplyModel::default() })
+    }
+
+    /// The state folder of this server.
+    #[cfg(feature = "team")]
+    pub(crate) fn own_state(&self) -> Option<PathBuf> {
+        self.state.clone().or_else(state_folder)
+    }
+
+    /// The files that may hold settings.
+    #[cfg(feature = "team")]
+    pub(crate) fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(self.policy.merged(home().as_deref())?.files)
+    }
+
     fn options(
         &self,
         asked: &[String],
         started_by: StartedBy,
-        own: Option<&Path>,
+        own: &[PathBuf],
     ) -> anyhow::Result<OpenOptions> {
         let said = self.policy.merged(home().as_deref())?;
         let state = self.state.clone().or_else(state_folder);
         // The usual state folder is always protected, since other servers may keep their history there.
         let usual = state_folder();
-        let files = said.files.iter().chain(&state).chain(&usual).map(PathBuf::as_path).chain(own);
-        let own: Vec<PathBuf> = files.map(settings::without_links).collect();
+        let files = said.files.iter().chain(&state).chain(&usual).chain(own);
+        let own: Vec<PathBuf> = files.map(|file| settings::without_links(file)).collect();
         let policy =
             Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
         let asked = if asked.is_empty() { &*said.settings.workspace } else { asked };

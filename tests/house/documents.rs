@@ -73,6 +73,87 @@ fn the_table_of_settings_is_made_of_their_declaration() {
 }
 
 #[test]
+fn the_settings_of_a_team_are_made_of_their_declaration() {
+    let page = text("docs/TEAM.md");
+    let (_, settings) = page.split_once("## Settings\n\n").unwrap();
+    assert_eq!(
+        settings.trim_end(),
+        emend_team::reference(),
+        "docs/TEAM.md has to be made anew: cargo xtask settings"
+    );
+}
+
+#[test]
+fn the_settings_of_a_team_in_the_documents_are_understood() {
+    let page = text("docs/TEAM.md");
+    let kubernetes = text("packaging/team/kubernetes.yaml");
+    let (_, within) = kubernetes.split_once("team.toml: |\n").unwrap();
+    let within = within.lines().take_while(|line| line.starts_with("    ") || line.is_empty());
+    let within: String = within.map(|line| format!("{}\n", line.trim_start())).collect();
+    let mut all = fenced(&page, "toml").iter().map(|shown| (*shown).to_owned()).collect::<Vec<_>>();
+    assert_eq!(all.len(), 1);
+    all.extend([text("packaging/team/team.toml"), within]);
+    for settings in all {
+        let understood = emend_team::TeamSettings::parse(&settings);
+        assert!(understood.is_ok_and(|settings| settings.has_tenants()), "{settings}");
+    }
+}
+
+/// What each way to run a team's server promises of itself.
+#[test]
+fn the_ways_to_run_a_teams_server_take_away_what_it_does_not_need() {
+    let has = |name: &str, promises: &[&str]| {
+        let text = text(&format!("packaging/team/{name}"));
+        for promise in promises {
+            assert!(text.lines().any(|line| line.trim().contains(promise)), "{name}: {promise}");
+        }
+        text
+    };
+    let recipe = has(
+        "Containerfile",
+        &["FROM docker.io/library/rust", "--features team", "USER 10001:10001", "STOPSIGNAL SIGTERM"],
+    );
+    assert_eq!(recipe.matches("\nFROM ").count(), 2, "one stage builds and another runs");
+    let last = recipe.rsplit("\nFROM ").next().unwrap();
+    assert!(!last.contains("cargo") && !last.contains("apt-get"), "{last}");
+    has(
+        "compose.yaml",
+        &["read_only: true", "cap_drop: [ALL]", "no-new-privileges:true", "stop_grace_period: 90s"],
+    );
+    has(
+        "kubernetes.yaml",
+        &[
+            "runAsNonRoot: true",
+            "readOnlyRootFilesystem: true",
+            "drop: [ALL]",
+            "path: /readyz",
+            "replicas: 1",
+            "terminationGracePeriodSeconds: 90",
+        ],
+    );
+    has(
+        "emend-team.service",
+        &[
+            "ProtectSystem=strict",
+            "NoNewPrivileges=yes",
+            "CapabilityBoundingSet=",
+            "ExecReload=/bin/kill -HUP $MAINPID",
+            "TimeoutStopSec=90",
+        ],
+    );
+    // Each starts the command with flags that it has.
+    let known = help(&["serve"]);
+    for name in ["Containerfile", "compose.yaml", "kubernetes.yaml", "emend-team.service"] {
+        let text = text(&format!("packaging/team/{name}"));
+        let started = text.lines().filter(|line| line.contains("serve"));
+        for word in started.flat_map(|line| line.split([' ', '"', ','])).filter(|word| word.starts_with("--"))
+        {
+            assert!(known.contains(word), "{name}: {word}");
+        }
+    }
+}
+
+#[test]
 fn the_flags_of_the_policy_are_those_of_the_settings() {
     let help = help(&["serve"]);
     let policy = help.split_once("Policy:").unwrap().1.split("HTTP:").next().unwrap();

@@ -168,6 +168,18 @@ impl Emend {
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 
+    /// Returns whether what interrupted edits left is still to be recovered.
+    #[must_use]
+    pub fn is_recovering(&self) -> bool {
+        self.shared.workspace.as_ref().is_ok_and(|workspace| workspace.is_recovering())
+    }
+
+    /// Returns whether nobody has a session or a request of this server.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1
+    }
+
     /// Returns the instructions that a model reads first. In a dialect they say how the tools and arguments are called there
     /// that they and the skill name.
     fn instructions(&self, client: &str, mode: Mode) -> String {

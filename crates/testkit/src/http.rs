@@ -29,8 +29,13 @@ impl HttpServer {
     /// Starts the server on a free port with a generated token.
     #[must_use]
     pub fn start(launch: &Launch) -> Self {
-        let mut command =
-            launch.clone().argument("--http").argument("127.0.0.1:0").argument("--json").command();
+        Self::start_at(launch, "127.0.0.1:0")
+    }
+
+    /// Starts the server at this address.
+    #[must_use]
+    pub fn start_at(launch: &Launch, address: &str) -> Self {
+        let mut command = launch.clone().argument("--http").argument(address).argument("--json").command();
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -42,7 +47,8 @@ impl HttpServer {
         let said: Value =
             serde_json::from_str(&line).unwrap_or_else(|error| panic!("the server says {line:?}: {error}"));
         let url = said["url"].as_str().unwrap();
-        let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
+        let plain = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        let address = plain.unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
         Self { child, address, token: said["token"].as_str().map(str::to_owned) }
     }
 
@@ -83,6 +89,13 @@ impl HttpServer {
     pub fn terminate(&self) {
         let process = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Tells the server to read its settings again.
+    #[cfg(unix)]
+    pub fn hang_up(&self) {
+        let process = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
     }
 
     /// Waits until the server ends.

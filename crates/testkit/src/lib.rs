@@ -11,6 +11,8 @@ pub mod folder;
 pub mod failing_disk;
 
 pub mod answer;
+#[cfg(feature = "authority")]
+pub mod authority;
 pub mod chat_endpoint;
 pub mod client;
 pub mod http;
@@ -20,6 +22,8 @@ pub mod language_server;
 pub mod picture;
 #[cfg(unix)]
 pub mod terminal;
+#[cfg(feature = "authority")]
+pub mod tls;
 
 pub use answer::Answer;
 pub use chat_endpoint::{ChatEndpoint, Heard, Say};

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 /// Builds the command as it ships and returns its path.
 pub fn release() -> Result<PathBuf> {
-    build("release", "release", &["--features", "apply-model"])
+    build("release", "release", &["--features", "apply-model,team"])
 }
 
 /// Builds the command as its tests use it and returns its path.

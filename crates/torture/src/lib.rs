@@ -18,6 +18,7 @@
 //! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
+//! cargo xtask team                       a server for a team, with a real identity provider; needs npm
 //! ```
 
 pub mod bounded;
@@ -40,6 +41,7 @@ mod power;
 mod race;
 mod servers;
 mod strace;
+mod team;
 
 use std::time::Duration;
 
@@ -48,7 +50,7 @@ use anyhow::{Context, Result};
 /// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
      figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
-     servers [NAME...], strace [SECONDS [SEED]], strace POINT";
+     servers [NAME...], strace [SECONDS [SEED]], strace POINT, team";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
@@ -79,6 +81,7 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("power", _) => power::run(&emend()?, time()?)?,
         ("race", _) => race::run(&emend()?, time()?)?,
         ("servers", names) => servers::run(&emend()?, names)?,
+        ("team", _) => team::run(&emend()?)?,
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point)?,
         ("strace", _) => {
             let time = number(0, "SECONDS")?.map(Duration::from_secs);

@@ -4,13 +4,13 @@ pub(crate) mod files;
 mod making;
 pub(crate) mod past_edits;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use emend_edit::plan::Revision;
-use emend_threads::Background;
+use emend_threads::{Background, Mutex};
 
 use crate::problem::Problem;
 
@@ -50,6 +50,8 @@ pub struct Workspace {
     vaults: Arc<VaultAccess>,
     /// Tidies vaults after the answers to the edits that made them crowded, and recovers what could not be at the start.
     tidying: Background<VecDeque<Arc<Root>>>,
+    /// The names of the roots that could not be recovered yet.
+    unrecovered: Arc<Mutex<BTreeSet<String>>>,
     patience: Duration,
     /// The command by which a person approves a waiting plan, without the id.
     approve: String,
@@ -84,9 +86,15 @@ impl Workspace {
         let roots = Roots::open(disk, specs, policy)?;
         let vaults = Arc::new(VaultAccess::new(Arc::clone(roots.disk()), state));
         let busy = vaults.recover_all(&roots);
+        let names = busy.iter().map(|root| root.name.clone()).collect();
+        let unrecovered: Arc<Mutex<BTreeSet<String>>> = Arc::new(Mutex::new(names));
         let tidying = {
-            let vaults = Arc::clone(&vaults);
-            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.tidy_and_recover(&root))
+            let (vaults, unrecovered) = (Arc::clone(&vaults), Arc::clone(&unrecovered));
+            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| {
+                if vaults.tidy_and_recover(&root) {
+                    unrecovered.lock().remove(&root.name);
+                }
+            })
         };
         if !busy.is_empty() {
             tidying.push(|waiting| waiting.extend(busy));
@@ -95,6 +103,7 @@ impl Workspace {
             roots,
             vaults,
             tidying,
+            unrecovered,
             patience: PATIENCE,
             approve: "emend approve".into(),
             observers: Observers::default(),
@@ -102,6 +111,13 @@ impl Workspace {
             hooks: Hooks::default(),
             guard: Guard::default(),
         })
+    }
+
+    /// Returns whether what interrupted edits left in some root is still to be recovered, since another process was editing
+    /// there. An edit recovers it too, before anything else.
+    #[must_use]
+    pub fn is_recovering(&self) -> bool {
+        !self.unrecovered.lock().is_empty()
     }
 
     /// Sets the programs that run around edits. The error names the invalid pattern.

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use http::HeaderValue;
 use serde_json::{Value, json};
 
+use super::quota::Quota;
 use crate::principal::{Scope, Scopes};
 
 /// The path of the metadata of a protected resource (RFC 9728), which the path of the resource may follow.
@@ -25,6 +26,8 @@ pub struct Bearer {
     pub tenant: Option<String>,
     /// What the token lets them do.
     pub scopes: Scopes,
+    /// What all of the tenant may do in a minute.
+    pub quota: Quota,
     /// Whether an authority issued the token, so that the client can get one with more scopes.
     pub can_step_up: bool,
 }

@@ -53,6 +53,12 @@ impl Connections {
         Arc::new(Self { most, share, slots: Mutex::default(), freed: Notify::new() })
     }
 
+    /// Returns how many slots are taken.
+    #[cfg(feature = "team")]
+    pub(super) fn count(&self) -> usize {
+        self.slots.lock().taken.len()
+    }
+
     /// Takes a slot for a new connection. Waits only while connections with tokens hold all slots.
     pub(super) async fn admit(self: &Arc<Self>) -> Slot {
         loop {

@@ -8,10 +8,16 @@ mod authentication;
 mod connections;
 mod guard;
 mod intake;
+mod listening;
 mod principals;
+mod quota;
 mod service;
+#[cfg(feature = "team")]
+pub mod tls;
 mod tokens;
 mod unread;
+#[cfg(feature = "team")]
+pub mod watching;
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +28,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use rmcp::ServerHandler;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use self::connections::{Connections, Slot};
 use self::service::HttpService;
@@ -31,6 +37,8 @@ use crate::principal::Principal;
 
 pub use self::authentication::{Authenticate, Authenticating, Bearer, Protection, Unrecognised};
 pub use self::guard::HostGuard;
+pub use self::listening::{Establishing, Listen};
+pub use self::quota::Quota;
 pub use self::tokens::Tokens;
 
 /// The most bytes of a request's head, whose sender may have no token. hyper checks before it reads on, so up to twice
@@ -95,67 +103,114 @@ impl Default for Limits {
     }
 }
 
-/// Serves clients whose tokens are good until `stop` completes, and then waits for the requests that have begun.
-/// `new_handler` creates the handler of each new session and of each request without a session. The first time that a
-/// principal calls, it may take its time; afterwards it should be cheap.
-pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
-    listener: TcpListener,
+/// A server over HTTP, which may be watched and told of changes while it serves.
+pub struct HttpServer<H> {
+    service: Arc<HttpService<H>>,
+    connections: Arc<Connections>,
+    limits: Limits,
+}
+
+impl<H> Clone for HttpServer<H> {
+    fn clone(&self) -> Self {
+        let (service, connections) = (Arc::clone(&self.service), Arc::clone(&self.connections));
+        Self { service, connections, limits: self.limits }
+    }
+}
+
+impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
+    /// Creates a server for clients whose tokens are good. `new_handler` creates the handler of each new session and of each
+    /// request without a session. The first time that a principal calls, it may take its time; afterwards it should be cheap.
+    pub fn new(
+        authenticator: Arc<dyn Authenticate>,
+        guard: HostGuard,
+        limits: Limits,
+        new_handler: impl Fn(&Principal) -> io::Result<H> + Send + Sync + 'static,
+    ) -> Self {
+        let connections = Connections::new(limits.connections, authenticator.sharers());
+        let service = Arc::new(HttpService::new(authenticator, guard, limits, Arc::new(new_handler)));
+        Self { service, connections, limits }
+    }
+
+    /// Returns this server, which says that it is ready only while this does, too.
+    #[must_use]
+    pub fn ready_when(self, is_ready: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.service.is_ready.set(Box::new(is_ready)).ok();
+        self
+    }
+
+    /// Serves until `stop` completes, and then waits for the requests that have begun.
+    pub async fn serve<L: Listen>(&self, listener: L, stop: impl Future<Output = ()>) {
+        let Self { service, connections, limits } = self;
+        let limits = *limits;
+        let graceful = GracefulShutdown::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accept = async {
+                let establishing = listener.accept().await?;
+                io::Result::Ok((establishing, connections.admit().await))
+            };
+            let accepted = tokio::select! {
+                accepted = accept => accepted,
+                () = &mut stop => break,
+            };
+            match accepted {
+                Ok((establishing, slot)) => {
+                    let (slot, service, watcher) = (Arc::new(slot), Arc::clone(service), graceful.watcher());
+                    tokio::spawn(async move {
+                        let serving = async {
+                            let stream = match establishing.await {
+                                Ok(stream) => stream,
+                                Err(error) => {
+                                    return tracing::debug!(%error, "a connection was not established");
+                                }
+                            };
+                            let serving = connection(stream, Arc::clone(&slot), service, &limits);
+                            if let Err(error) = watcher.watch(serving).await {
+                                tracing::debug!(%error, "a connection ended");
+                            }
+                        };
+                        tokio::select! {
+                            () = serving => {}
+                            () = slot.wait_until_expired(limits.token) => tracing::debug!("a connection without a token was closed"),
+                        }
+                    });
+                }
+                // File descriptors may have run out; other connections are about to be closed.
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+        drop(listener);
+        service.close(limits.farewell).await;
+        // Only the ends of responses are still to be sent.
+        let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
+    }
+}
+
+/// Serves clients whose tokens are good until `stop` completes: see [`HttpServer`].
+pub async fn serve_http<L: Listen, H: ServerHandler + Send + Sync + 'static>(
+    listener: L,
     authenticator: Arc<dyn Authenticate>,
     guard: HostGuard,
     limits: Limits,
     new_handler: impl Fn(&Principal) -> io::Result<H> + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) {
-    let connections = Connections::new(limits.connections, authenticator.sharers());
-    let service = Arc::new(HttpService::new(authenticator, guard, limits, Arc::new(new_handler)));
-    let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        let accept = async {
-            let (stream, _) = listener.accept().await?;
-            io::Result::Ok((stream, connections.admit().await))
-        };
-        let accepted = tokio::select! {
-            accepted = accept => accepted,
-            () = &mut stop => break,
-        };
-        match accepted {
-            Ok((stream, slot)) => {
-                let slot = Arc::new(slot);
-                let serving =
-                    graceful.watch(connection(stream, Arc::clone(&slot), Arc::clone(&service), &limits));
-                tokio::spawn(async move {
-                    tokio::select! {
-                        served = serving => if let Err(error) = served {
-                            tracing::debug!(%error, "a connection ended");
-                        },
-                        () = slot.wait_until_expired(limits.token) => tracing::debug!("a connection without a token was closed"),
-                    }
-                });
-            }
-            // File descriptors may have run out; other connections are about to be closed.
-            Err(error) => {
-                tracing::warn!(%error, "a connection was not accepted");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
-    drop(listener);
-    service.close(limits.farewell).await;
-    // Only the ends of responses are still to be sent.
-    let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
+    HttpServer::new(authenticator, guard, limits, new_handler).serve(listener, stop).await;
 }
 
-fn connection<H: ServerHandler + Send + Sync + 'static>(
-    stream: TcpStream,
+fn connection<S, H>(
+    stream: S,
     slot: Arc<Slot>,
     service: Arc<HttpService<H>>,
     limits: &Limits,
-) -> impl GracefulConnection<Error = hyper::Error> + Send + use<H> {
-    // Without this, the second segment of a response waits 40 ms for the acknowledgement of the first.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY");
-    }
+) -> impl GracefulConnection<Error = hyper::Error> + Send + use<S, H>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: ServerHandler + Send + Sync + 'static,
+{
     let service = service_fn(move |request| {
         let (service, slot) = (Arc::clone(&service), Arc::clone(&slot));
         async move { Ok::<_, std::convert::Infallible>(service.answer(request, &slot).await) }

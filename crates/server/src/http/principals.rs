@@ -135,6 +135,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         }
     }
 
+    /// Forgets the services of the tenants of which this says so: their sessions are unknown from now on, and what they have
+    /// begun is finished.
+    #[cfg(feature = "team")]
+    pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>) -> bool) {
+        self.open.lock().services.retain(|key, _| !is_gone(key.tenant.as_deref()));
+    }
+
     /// Waits until every request that has begun is answered.
     pub(super) async fn answered(&self) {
         let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
@@ -148,6 +155,22 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
     /// Ends every stream.
     pub(super) fn end(&self) {
         self.closed.cancel();
+    }
+
+    /// Returns the numbers of services, of their sessions and of the requests that are being answered.
+    #[cfg(feature = "team")]
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        let open = self.open.lock();
+        let running = |service: &Arc<PrincipalService<H>>| {
+            self.limits.requests - service.requests.available_permits() + self.limits.listeners
+                - service.listeners.available_permits()
+        };
+        let sessions = open.services.values().filter_map(|service| service.sessions.sessions.try_read().ok());
+        (
+            open.services.len(),
+            sessions.map(|sessions| sessions.len()).sum(),
+            open.services.values().map(running).sum(),
+        )
     }
 }
 

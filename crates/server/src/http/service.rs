@@ -1,11 +1,14 @@
 //! The HTTP service: what happens to a request before and after rmcp handles it.
 
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use bytes::Bytes;
+use emend_threads::Mutex;
 use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -19,10 +22,11 @@ use serde::de::IgnoredAny;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use super::authentication::{self, Authenticate, Protection, Unrecognised};
+use super::authentication::{self, Authenticate, Bearer, Protection, Unrecognised};
 use super::connections::Slot;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 use super::principals::{NewHandler, NoService, PrincipalService, Principals};
+use super::quota::{Allowance, Exceeded, Quota};
 use super::{ENDPOINT, HostGuard, Limits};
 use crate::principal::{Scope, Scopes};
 use crate::{dialects, malformed};
@@ -41,7 +45,13 @@ pub(super) struct HttpService<H> {
     limits: Limits,
     /// The intake of all principals together.
     intake: Intake,
-    principals: Principals<H>,
+    pub(super) principals: Principals<H>,
+    /// What the tenants that have quotas have left.
+    allowances: Mutex<HashMap<String, Allowance>>,
+    /// How many requests were answered with each status.
+    pub(super) answered: Mutex<BTreeMap<u16, u64>>,
+    /// Whether the workspaces are ready, if somebody says so.
+    pub(super) is_ready: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
     /// Cancelled once no new request is taken.
     closing: CancellationToken,
 }
@@ -49,8 +59,7 @@ pub(super) struct HttpService<H> {
 /// A request that is let in: its service, and what its token lets it do.
 struct Admitted<H> {
     service: Arc<PrincipalService<H>>,
-    scopes: Scopes,
-    can_step_up: bool,
+    bearer: Bearer,
 }
 
 /// The fields of a message that the limits depend on.
@@ -86,16 +95,25 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             limits,
             intake: Intake::new(limits.bytes_of_all),
             principals: Principals::new(new_handler, limits),
+            allowances: Mutex::default(),
+            answered: Mutex::default(),
+            is_ready: OnceLock::new(),
             closing: CancellationToken::new(),
         }
     }
 
     pub(super) async fn answer(&self, request: Request<Incoming>, slot: &Slot) -> Answer {
+        let answer = self.answer_to(request, slot).await;
+        *self.answered.lock().entry(answer.status().as_u16()).or_default() += 1;
+        answer
+    }
+
+    async fn answer_to(&self, request: Request<Incoming>, slot: &Slot) -> Answer {
         let (mut head, mut body) = request.into_parts();
         let admitted = self.admit(&head, slot).await;
         if let Ok(admitted) = &admitted {
             // The handler looks here for what this very request may do.
-            head.extensions.insert(admitted.scopes);
+            head.extensions.insert(admitted.bearer.scopes);
             if head.method == Method::POST {
                 return self.post(admitted, head, body).await;
             }
@@ -111,8 +129,8 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Lets a request in, or returns the response if the head is enough for one.
     async fn admit(&self, head: &Parts, slot: &Slot) -> Result<Admitted<H>, Box<Answer>> {
         let path = head.uri.path();
-        if path == "/healthz" {
-            return Err(self.health(&head.method).into());
+        if path == "/healthz" || path == "/readyz" {
+            return Err(self.health(&head.method, path == "/readyz").into());
         }
         let protection = self.authenticator.protection();
         let described = protection.as_ref().filter(|protection| protection.is_described_at(path));
@@ -157,16 +175,55 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         if head.method != Method::POST && self.closing.is_cancelled() {
             return Err(retry_later("The server is stopping.").into());
         }
-        Ok(Admitted { service, scopes: bearer.scopes, can_step_up: bearer.can_step_up })
+        Ok(Admitted { service, bearer })
     }
 
-    /// Answers a health check, which needs no token: whether the server takes requests.
-    fn health(&self, method: &Method) -> Answer {
+    /// Lets a call of a tool in, by its name: the client may have to get a token with another scope, and the tenant may have
+    /// done enough in this minute. Neither is asked of a server for one.
+    fn admit_call(&self, bearer: &Bearer, body: &[u8]) -> Result<(), Box<Answer>> {
+        let can_step_up = bearer.can_step_up && bearer.scopes != Scopes::ALL;
+        if !can_step_up && bearer.quota == Quota::default() {
+            return Ok(());
+        }
+        // What is no call is for rmcp to say.
+        let Ok(call) = serde_json::from_slice::<CallHead>(body) else { return Ok(()) };
+        let Some(needs) = dialects::needed_scope(&call.params.name) else { return Ok(()) };
+        if can_step_up && !bearer.scopes.has(needs) {
+            return Err(insufficient(self.authenticator.protection().as_ref(), bearer.scopes, needs).into());
+        }
+        match &bearer.tenant {
+            Some(tenant) if needs == Scope::Write && bearer.quota != Quota::default() => self
+                .take_allowance(tenant, bearer.quota, body.len())
+                .map_err(|exceeded| over_quota(&exceeded).into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn take_allowance(&self, tenant: &str, quota: Quota, bytes: usize) -> Result<(), Exceeded> {
+        let now = Instant::now();
+        let mut allowances = self.allowances.lock();
+        let allowance = allowances.entry(tenant.to_owned()).or_insert_with(|| Allowance::new(quota, now));
+        if allowance.quota() != quota {
+            *allowance = Allowance::new(quota, now);
+        }
+        allowance.take(bytes, now)
+    }
+
+    /// Returns whether the server is ready to serve.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.closing.is_cancelled() && self.is_ready.get().is_none_or(|is_ready| is_ready())
+    }
+
+    /// Answers a health check, which needs no token: whether the server takes requests, or also whether it is ready for them.
+    fn health(&self, method: &Method, wants_ready: bool) -> Answer {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return method_not_allowed();
         }
         if self.closing.is_cancelled() {
             return retry_later("The server is stopping.");
+        }
+        if wants_ready && !self.is_ready() {
+            return retry_later("The server is not ready yet.");
         }
         Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
     }
@@ -213,9 +270,9 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             return retry_later("This token has too many sessions open; end some with DELETE.");
         }
         if message_head.method.as_deref() == Some("tools/call")
-            && let Some(needs) = admitted.missing_scope(&body)
+            && let Err(refusal) = self.admit_call(&admitted.bearer, &body)
         {
-            return insufficient(self.authenticator.protection().as_ref(), admitted.scopes, needs);
+            return *refusal;
         }
         // A response to a request of ours, or a notification, adds no work: a running request may wait for it.
         let is_request = message_head.id.is_some() && message_head.method.is_some();
@@ -251,18 +308,6 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             tracing::warn!("some requests are still being answered");
         }
         self.principals.end();
-    }
-}
-
-impl<H> Admitted<H> {
-    /// Returns the scope that this call of a tool needs and its token lacks, if the client can get a token that has it. To
-    /// all others the tool itself says so.
-    fn missing_scope(&self, body: &[u8]) -> Option<Scope> {
-        if !self.can_step_up || self.scopes == Scopes::ALL {
-            return None;
-        }
-        let call: CallHead = serde_json::from_slice(body).ok()?;
-        dialects::needed_scope(&call.params.name).filter(|needed| !self.scopes.has(*needed))
     }
 }
 
@@ -362,6 +407,27 @@ fn refused(status: StatusCode, message: String) -> Answer {
 fn retry_later(message: &str) -> Answer {
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, message.into());
     answer.headers_mut().insert(RETRY_AFTER, http::HeaderValue::from_static("1"));
+    answer
+}
+
+/// Creates the refusal of an edit for which a tenant has done too much in this minute.
+fn over_quota(exceeded: &Exceeded) -> Answer {
+    let Exceeded { what, most, wait } = exceeded;
+    let seconds = wait.as_secs() + 1;
+    let message = format!(
+        "quota-exceeded: {most} {what} a minute are allowed here, and they are used up. Nothing was changed. Send the call \
+         again in {seconds} seconds."
+    );
+    let mut answer = error_answer(
+        StatusCode::TOO_MANY_REQUESTS,
+        None,
+        ErrorData::new(
+            ErrorCode::INVALID_REQUEST,
+            message,
+            Some(serde_json::json!({"code": "quota-exceeded"})),
+        ),
+    );
+    answer.headers_mut().insert(RETRY_AFTER, http::HeaderValue::from(seconds));
     answer
 }
 

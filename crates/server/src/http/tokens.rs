@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use super::authentication::{Authenticate, Authenticating, Bearer, Unrecognised};
+use super::quota::Quota;
 use crate::principal::{Scope, Scopes};
 
 /// The shortest allowed token: a shorter one could be guessed.
@@ -113,6 +114,7 @@ impl Key {
             name: name.to_owned(),
             tenant,
             scopes: scopes.unwrap_or(Scopes::ALL),
+            quota: Quota::default(),
             can_step_up: false,
         };
         Ok(Self { bearer, hash: blake3::hash(token.as_bytes()) })

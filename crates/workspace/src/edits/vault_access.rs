@@ -171,15 +171,17 @@ impl VaultAccess {
     }
 
     /// Tidies the vault of a root that is not locked, and recovers what interrupted edits have left there. What cannot be
-    /// locked soon is left to the next time.
-    pub(crate) fn tidy_and_recover(&self, root: &Root) {
+    /// locked soon is left to the next time. Returns whether it could be.
+    pub(crate) fn tidy_and_recover(&self, root: &Root) -> bool {
         let vault = root.vault.opened(self.disk());
         // Displaced files are removed beside edits; only the log and recovery need the root alone.
         vault.iter().for_each(|vault| vault.prune(self.disk()));
         if let Ok(_locked) = self.lock_whole(root, Deadline::after(IN_BACKGROUND)) {
             self.recover_and_tell(root);
             vault.iter().for_each(|vault| drop(self.prune_log(vault)));
+            return true;
         }
+        false
     }
 
     fn recover_and_tell(&self, root: &Root) {

@@ -1,0 +1,164 @@
+//! The configuration of a team's server: the file, and the files that it names, read and checked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail, ensure};
+
+use emend_oauth::{Authorities, AuthoritySettings, Introspection, Secret};
+use emend_server::http::Tokens;
+use emend_server::http::tls::ReadCertificate;
+use emend_team::{Folders, TeamSettings, TenantName};
+
+use crate::http;
+
+/// What was read, which can be used as it is.
+pub(crate) struct Configuration {
+    pub(crate) settings: TeamSettings,
+    /// The static tokens, if there are any.
+    pub(crate) tokens: Option<Tokens>,
+    /// The authorities. Those whose settings have not changed keep what they know.
+    pub(crate) authorities: Option<Arc<Authorities>>,
+    authority_settings: Vec<AuthoritySettings>,
+    /// The files that no tool may touch.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// A tenant, and what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tenant {
+    /// What tells it from every other one, those of other authorities among them.
+    pub(crate) id: String,
+    pub(crate) name: TenantName,
+    pub(crate) folders: Folders,
+    /// Whether its folders are made if they are not there.
+    pub(crate) creates: bool,
+}
+
+impl Configuration {
+    /// Reads the file and what it names. `tokens` is the file of tokens that the command line names, `before` what was read
+    /// the last time.
+    pub(crate) fn read(
+        file: &Path,
+        tokens: Option<&Path>,
+        before: Option<&Self>,
+    ) -> anyhow::Result<(Self, Option<ReadCertificate>)> {
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        let settings = TeamSettings::parse(&text).map_err(|why| anyhow!("{}, {why}", file.display()))?;
+        ensure!(
+            tokens.is_none() || settings.tokens.is_none(),
+            "{}: tokens: --tokens (or EMEND_TOKENS) names a file, too",
+            file.display()
+        );
+        let mut files = vec![file.to_owned()];
+        let token_file = tokens.map(Path::to_owned).or_else(|| settings.tokens.clone());
+        files.extend(token_file.clone());
+        let tokens = token_file.map(|file| http::read(&file)).transpose()?;
+        let mut authority_settings = Vec::new();
+        for authority in &settings.authorities {
+            files.extend(authority.client.iter().map(|(_, file)| file.clone()));
+            authority_settings.push(known(authority)?);
+        }
+        let is_as_before = |before: &&Self| before.authority_settings == authority_settings;
+        let authorities = match before.filter(is_as_before) {
+            Some(before) => before.authorities.clone(),
+            None if authority_settings.is_empty() => None,
+            None => {
+                let authorities = Authorities::new(authority_settings.clone());
+                Some(Arc::new(authorities.map_err(|why| anyhow!("{}: authority: {why}", file.display()))?))
+            }
+        };
+        if authorities.is_none() && tokens.is_none() {
+            bail!("{}: nobody could call: it names no authority and no tokens", file.display());
+        }
+        let certificate = settings.tls.as_ref().map(certificate).transpose()?;
+        if let Some(tls) = &settings.tls {
+            files.extend([tls.certificate.clone(), tls.key.clone()]);
+        }
+        let configuration = Self { settings, tokens, authorities, authority_settings, files };
+        configuration.check_tokens().with_context(|| file.display().to_string())?;
+        Ok((configuration, certificate))
+    }
+
+    /// Refuses tokens of tenants that are not there.
+    fn check_tokens(&self) -> anyhow::Result<()> {
+        for bearer in self.tokens.iter().flat_map(Tokens::bearers) {
+            match &bearer.tenant {
+                Some(tenant) if self.named(tenant).is_none() => {
+                    bail!("the token of '{}' is for the tenant '{tenant}', which is not there", bearer.name)
+                }
+                None if self.settings.has_tenants() => {
+                    bail!("the token of '{}' needs a tenant: tenant=NAME behind it", bearer.name)
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the tenant of this name that a static token may name.
+    pub(crate) fn named(&self, name: &str) -> Option<Tenant> {
+        let found = self.settings.tenants.iter().find(|tenant| tenant.name.as_str() == name)?;
+        let (name, folders) = (found.name.clone(), found.folders.clone());
+        Some(Tenant { id: name.to_string(), name, folders, creates: false })
+    }
+
+    /// Returns the tenant that a token of this authority names, if it may.
+    pub(crate) fn claimed(&self, issuer: &str, claim: &str) -> Option<Tenant> {
+        let name = TenantName::parse(claim)?;
+        let named = self.settings.tenants.iter().find(|tenant| tenant.name == name);
+        if let Some(tenant) = named {
+            // A name that another authority gives is another tenant's.
+            return self.named(claim).filter(|_| tenant.authority.as_deref() == Some(issuer));
+        }
+        let template = self.settings.templates.iter().find(|template| template.authority == issuer)?;
+        // No name of a tenant has a slash, so this is the id of none.
+        let (id, folders) = (format!("{name}@{issuer}"), template.folders(&name));
+        Some(Tenant { id, name, folders, creates: template.creates })
+    }
+
+    /// Returns the tenant with this id.
+    pub(crate) fn with_id(&self, id: &str) -> Option<Tenant> {
+        match id.find("@http").filter(|at| id[*at..].contains("://")) {
+            Some(at) => self.claimed(&id[at + 1..], &id[..at]).filter(|tenant| tenant.id == id),
+            None => self.named(id),
+        }
+    }
+}
+
+/// Returns the settings of an authority, with its secret.
+fn known(said: &emend_team::AuthoritySettings) -> anyhow::Result<AuthoritySettings> {
+    let secret = |file: &Path| -> anyhow::Result<Secret> {
+        let text = http::read_secret(file)
+            .with_context(|| format!("the secret in {} cannot be read", file.display()))?;
+        ensure!(!text.trim().is_empty(), "there is no secret in {}", file.display());
+        Ok(Secret(text.trim().to_owned()))
+    };
+    let introspection = match &said.client {
+        Some((client, file)) => Some(Introspection {
+            endpoint: said.introspection.clone(),
+            client: client.clone(),
+            secret: secret(file)?,
+        }),
+        None => None,
+    };
+    Ok(AuthoritySettings {
+        issuer: said.issuer.clone(),
+        audiences: said.audiences.clone(),
+        algorithms: said.algorithms.clone(),
+        types: said.types.clone(),
+        keys: said.keys.clone(),
+        leeway: Duration::from_secs(said.leeway),
+        introspection,
+    })
+}
+
+fn certificate(tls: &emend_team::Tls) -> anyhow::Result<ReadCertificate> {
+    let read =
+        |file: &Path| std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()));
+    let key = http::read_secret(&tls.key).with_context(|| format!("{} cannot be read", tls.key.display()))?;
+    ReadCertificate::from_pem(&read(&tls.certificate)?, key.as_bytes())
+        .map_err(|why| anyhow!("tls: {}: {why}", tls.certificate.display()))
+}

@@ -1,0 +1,208 @@
+//! The workspaces of tenants, each opened when somebody of the tenant first calls. Nothing is shared between two: each has its
+//! own server, state folder and history, and no two have a folder in common.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail, ensure};
+
+use emend_server::principal::Principal;
+use emend_server::{Effects, Emend};
+use emend_team::TenantName;
+use emend_threads::Mutex;
+use emend_workspace::{RootSpec, Workspace};
+
+use super::configuration::{Configuration, Tenant};
+use crate::workspace::{Opened, OpeningFlags};
+
+/// The most workspaces that are open at once. Of more, those that nobody uses are closed.
+const MOST: usize = 512;
+
+/// The current configuration, and the workspaces that are open under it.
+pub(crate) struct Tenants {
+    opening: OpeningFlags,
+    state: PathBuf,
+    /// The server of everybody, where there are no tenants.
+    common: Option<OpenTenant>,
+    configuration: Mutex<Arc<Configuration>>,
+    open: Mutex<HashMap<String, Arc<Mutex<Option<OpenTenant>>>>>,
+    /// The folders that are open, with the ids of their tenants.
+    folders: Mutex<Vec<(String, PathBuf)>>,
+}
+
+/// An open workspace.
+#[derive(Clone)]
+pub(crate) struct OpenTenant {
+    pub(crate) emend: Emend,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) effects: Arc<Effects>,
+}
+
+impl OpenTenant {
+    pub(crate) fn new(opened: Opened) -> Self {
+        let Opened { workspace, effects, apply_model } = opened;
+        let emend = Emend::with_model(Ok(Arc::clone(&workspace)), Arc::clone(&effects), apply_model);
+        Self { emend, workspace, effects }
+    }
+}
+
+impl Tenants {
+    pub(crate) fn new(
+        opening: OpeningFlags,
+        state: PathBuf,
+        common: Option<OpenTenant>,
+        configuration: Configuration,
+    ) -> Self {
+        let configuration = Mutex::new(Arc::new(configuration));
+        let (open, folders) = Default::default();
+        Self { opening, state, common, configuration, open, folders }
+    }
+
+    /// Returns the current configuration.
+    pub(crate) fn configuration(&self) -> Arc<Configuration> {
+        Arc::clone(&self.configuration.lock())
+    }
+
+    /// Takes a new configuration, all of it at once. Returns the ids of the open tenants that it changes, which are closed.
+    pub(crate) fn replace(&self, configuration: Configuration) -> anyhow::Result<Vec<String>> {
+        let before = self.configuration();
+        ensure!(
+            before.settings.has_tenants() == configuration.settings.has_tenants(),
+            "whether there are tenants can only change with a new start"
+        );
+        let is_changed = |id: &&String| before.with_id(id) != configuration.with_id(id);
+        let changed: Vec<String> = self.open.lock().keys().filter(is_changed).cloned().collect();
+        *self.configuration.lock() = Arc::new(configuration);
+        changed.iter().for_each(|id| self.close(id));
+        Ok(changed)
+    }
+
+    /// Returns the server for a principal. Opens the workspace of their tenant if it is not open, which takes its time.
+    pub(crate) fn server(&self, principal: &Principal) -> io::Result<Emend> {
+        let open = match (principal.tenant(), &self.common) {
+            (Some(id), None) => self.tenant(id).map_err(|error| io::Error::other(format!("{error:#}")))?,
+            (None, Some(common)) => common.clone(),
+            _ => return Err(io::Error::other("there is no tenant for it")),
+        };
+        Ok(open.emend.for_session_of(principal))
+    }
+
+    /// Returns all open workspaces.
+    pub(crate) fn all(&self) -> Vec<OpenTenant> {
+        let open: Vec<_> = self.open.lock().values().cloned().collect();
+        // One that is being opened is none yet.
+        let open = open.iter().filter_map(|open| open.try_lock()?.clone());
+        self.common.iter().cloned().chain(open).collect()
+    }
+
+    fn tenant(&self, id: &str) -> anyhow::Result<OpenTenant> {
+        let place = {
+            let mut open = self.open.lock();
+            match open.get(id) {
+                Some(place) => Arc::clone(place),
+                None => {
+                    if open.len() >= MOST {
+                        self.close_idle(&mut open);
+                    }
+                    ensure!(open.len() < MOST, "too many tenants are being served at once");
+                    Arc::clone(open.entry(id.to_owned()).or_default())
+                }
+            }
+        };
+        // Who comes while it is opened waits for it.
+        let mut place = place.lock();
+        if let Some(open) = &*place {
+            return Ok(open.clone());
+        }
+        let opened = self.open_tenant(id);
+        match opened {
+            Ok(opened) => Ok(place.insert(opened).clone()),
+            Err(error) => {
+                self.close(id);
+                Err(error)
+            }
+        }
+    }
+
+    fn open_tenant(&self, id: &str) -> anyhow::Result<OpenTenant> {
+        let configuration = self.configuration();
+        let tenant = configuration.with_id(id).context("there is no such tenant any more")?;
+        let mut folders = Vec::new();
+        for written in &tenant.folders.workspace {
+            folders.push(real_folder(&RootSpec::parse(written).path, &tenant)?);
+        }
+        {
+            let mut taken = self.folders.lock();
+            for folder in &folders {
+                let is_others = |(other, theirs): &&(String, PathBuf)| {
+                    other != id && (folder.starts_with(theirs) || theirs.starts_with(folder))
+                };
+                // Whose it is, is told to the log of the server alone.
+                if let Some((other, _)) = taken.iter().find(is_others) {
+                    bail!("{} belongs to the tenant {other} already", folder.display());
+                }
+            }
+            taken.extend(folders.into_iter().map(|folder| (id.to_owned(), folder)));
+        }
+        let state = self.state_of(id, &tenant.name);
+        let mut own = configuration.files.clone();
+        own.extend(self.opening.files()?);
+        let opened =
+            self.opening.open_tenant(&tenant.folders.workspace, tenant.folders.is_read_only, state, &own)?;
+        Ok(OpenTenant::new(opened))
+    }
+
+    /// Returns the state folder of a tenant. Whoever reads its name knows whose it is; the hash keeps equal names apart.
+    fn state_of(&self, id: &str, name: &TenantName) -> PathBuf {
+        let hash = blake3::hash(id.as_bytes()).to_hex();
+        self.state.join("tenants").join(format!("{name}-{}", &hash[..16]))
+    }
+
+    /// Closes a tenant's workspace. What was begun there is finished.
+    fn close(&self, id: &str) {
+        self.open.lock().remove(id);
+        self.folders.lock().retain(|(other, _)| other != id);
+    }
+
+    fn close_idle(&self, open: &mut HashMap<String, Arc<Mutex<Option<OpenTenant>>>>) {
+        let is_idle = |place: &Arc<Mutex<Option<OpenTenant>>>| {
+            Arc::strong_count(place) == 1 && place.lock().as_ref().is_some_and(|open| open.emend.is_idle())
+        };
+        let idle: Vec<String> =
+            open.iter().filter(|(_, place)| is_idle(place)).map(|(id, _)| id.clone()).collect();
+        open.retain(|id, _| !idle.contains(id));
+        self.folders.lock().retain(|(id, _)| !idle.contains(id));
+    }
+}
+
+/// Returns the folder of a tenant without links, which is made if the tenant's are. The folder of a template must be there
+/// under exactly the name of its tenant: neither a link nor other letters may lead to another's.
+fn real_folder(path: &Path, tenant: &Tenant) -> anyhow::Result<PathBuf> {
+    if tenant.creates && !path.exists() {
+        make(path).with_context(|| format!("{} cannot be made", path.display()))?;
+    }
+    let real = path.canonicalize().with_context(|| format!("{} cannot be opened", path.display()))?;
+    let is_of_template = tenant.id != tenant.name.as_str();
+    if is_of_template {
+        let above = path.parent().ok_or_else(|| anyhow!("{} is no folder of a tenant", path.display()))?;
+        ensure!(
+            real == above.canonicalize()?.join(tenant.name.as_str()),
+            "{} is a link, or has another name",
+            path.display()
+        );
+    }
+    Ok(real)
+}
+
+/// Makes a folder for this user alone. The folder above it must be there.
+fn make(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}

@@ -1,0 +1,88 @@
+//! What a good token says, and why another is refused.
+
+use serde_json::{Map, Value};
+
+/// What a good token says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claims {
+    /// The authority that has issued it.
+    pub issuer: String,
+    /// Whom it was issued for: a person, or else a client for itself.
+    pub subject: String,
+    /// The scopes.
+    pub scopes: Vec<String>,
+    /// Everything that it says.
+    pub all: Map<String, Value>,
+}
+
+/// Why a token is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no good, for a reason that its bearer may know.
+    Invalid(&'static str),
+    /// The authority does not answer, so that it is not known.
+    Unavailable,
+    /// The authority would have to be asked, and this was not to be done.
+    NotKnown,
+}
+
+impl Claims {
+    /// Reads the claims of a token of this issuer that was found good.
+    pub(crate) fn read(issuer: &str, all: Map<String, Value>) -> Result<Self, Refusal> {
+        let text = |name: &str| all.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        // A client for itself and a person may have the same name.
+        let subject = match (text("sub"), text("client_id")) {
+            (Some(subject), _) => subject.to_owned(),
+            (None, Some(client)) => format!("client {client}"),
+            (None, None) => return Err(Refusal::Invalid("it does not say for whom it was issued")),
+        };
+        let scopes = scopes_in(&all);
+        Ok(Self { issuer: issuer.to_owned(), subject, scopes, all })
+    }
+}
+
+/// Returns the scopes: as RFC 9068 has them, or as a list, as some authorities do.
+fn scopes_in(all: &Map<String, Value>) -> Vec<String> {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    match all.get("scope").or_else(|| all.get("scp")) {
+        Some(Value::String(text)) => words(text),
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(all: Value) -> Result<Claims, Refusal> {
+        Claims::read("https://id.example", all.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn scopes_are_words_or_a_list() {
+        for scopes in [json!({"scope": "a b"}), json!({"scp": ["a", "b"]}), json!({"scp": "a b"})] {
+            let mut all = scopes;
+            all["sub"] = "ann".into();
+            assert_eq!(read(all).map(|claims| claims.scopes), Ok(vec!["a".to_owned(), "b".to_owned()]));
+        }
+        assert_eq!(read(json!({"sub": "ann", "scope": 5})).map(|claims| claims.scopes), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_client_for_itself_is_no_person_of_the_same_name() {
+        assert_eq!(
+            read(json!({"client_id": "ann"})).map(|claims| claims.subject),
+            Ok("client ann".to_owned())
+        );
+        assert_eq!(
+            read(json!({"sub": "ann", "client_id": "x"})).map(|claims| claims.subject),
+            Ok("ann".to_owned())
+        );
+        for nobody in [json!({}), json!({"sub": ""}), json!({"sub": 5})] {
+            assert!(matches!(read(nobody), Err(Refusal::Invalid(_))));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is fetched from an authority: JSON, bounded in bytes and in time.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::config::Config;
+
+use crate::address;
+use crate::settings::Introspection;
+
+/// The time for one answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most bytes of an answer.
+const BYTES: u64 = 1024 * 1024;
+
+/// A client for authorities, which follows no redirect: it would lead where nobody has checked.
+#[derive(Debug)]
+pub(crate) struct Fetcher(Agent);
+
+/// There is no answer that could be used. The log has why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NoAnswer;
+
+impl Fetcher {
+    pub(crate) fn new() -> Self {
+        let config = Config::builder()
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .user_agent("emend")
+            .build();
+        Self(config.into())
+    }
+
+    /// Fetches a document.
+    pub(crate) fn document(&self, address: &str) -> Result<Value, NoAnswer> {
+        address::check(address).map_err(|_| NoAnswer)?;
+        read(self.0.get(address).header("accept", "application/json").call())
+    }
+
+    /// Asks about a token.
+    pub(crate) fn introspect(
+        &self,
+        endpoint: &str,
+        by: &Introspection,
+        token: &str,
+    ) -> Result<Value, NoAnswer> {
+        address::check(endpoint).map_err(|_| NoAnswer)?;
+        let credentials = format!("{}:{}", form(&by.client), form(&by.secret.0));
+        let body = format!("token={}&token_type_hint=access_token", form(token));
+        let asked = self
+            .0
+            .post(endpoint)
+            .header("accept", "application/json")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("authorization", format!("Basic {}", base64(credentials.as_bytes())));
+        read(asked.send(body))
+    }
+}
+
+fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, NoAnswer> {
+    let mut answer = answer.map_err(|_| NoAnswer)?;
+    if answer.status() != 200 {
+        return Err(NoAnswer);
+    }
+    let bytes = answer.body_mut().with_config().limit(BYTES).read_to_vec().map_err(|_| NoAnswer)?;
+    serde_json::from_slice(&bytes).map_err(|_| NoAnswer)
+}
+
+/// Encodes a value for a form (RFC 6749, appendix B).
+fn form(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => encoded.push(byte.into()),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// Encodes credentials as Basic has them.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let three = [chunk[0], *chunk.get(1).unwrap_or(&0), *chunk.get(2).unwrap_or(&0)];
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place > chunk.len() { '=' } else { digit.into() });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_encoded_as_the_rfcs_have_them() {
+        for (plain, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("a:b?>", "YTpiPz4="),
+        ] {
+            assert_eq!(base64(plain.as_bytes()), encoded);
+        }
+        assert_eq!(form("a b+c&d=ä"), "a%20b%2Bc%26d%3D%C3%A4");
+    }
+
+    #[test]
+    fn no_other_address_is_asked() {
+        assert_eq!(Fetcher::new().document("http://id.example/keys"), Err(NoAnswer));
+    }
+}

@@ -1,0 +1,194 @@
+//! How a team's server is started, watched, told of changes and ended.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use emend_testkit::{Folder, tls};
+use serde_json::json;
+
+use super::{EDITOR, Issuer, client, launch, serve_folder, serve_tenants, write};
+
+const ONE: &str = include_str!("one.pem");
+const TWO: &str = include_str!("two.pem");
+const ANN: &str = "ann-has-this-long-token";
+const BEN: &str = "ben-has-that-long-token";
+
+/// A port that is free.
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+fn get(address: SocketAddr, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer[9..12].parse().unwrap(), answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+}
+
+/// Waits until this holds, which a signal has begun.
+fn wait_until(holds: impl Fn() -> bool) {
+    while !holds() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn those_who_watch_have_an_address_of_their_own_and_no_figure_names_anybody() {
+    let (folder, issuer, metrics) = (Folder::with([("a.txt", "one\n")]), Issuer::start(), free());
+    let server = serve_folder(&folder, &format!("metrics = \"{metrics}\"\n{}", issuer.settings()));
+    for address in [server.address(), metrics] {
+        assert_eq!((get(address, "/healthz").0, get(address, "/readyz").0), (200, 200));
+    }
+    client(&server, &issuer.token("ann", EDITOR)).read("a.txt");
+    assert_eq!(client(&server, "x").begin("tools/list", json!({})).finish().status, 401);
+    let (status, figures) = get(metrics, "/metrics");
+    assert_eq!(status, 200);
+    for line in [
+        "emend_ready 1",
+        "emend_principals 1",
+        "emend_http_requests_total{status=\"401\"} 1",
+        "emend_sessions 0",
+    ] {
+        assert!(figures.lines().any(|found| found == line), "{line}: {figures}");
+    }
+    assert!(!figures.contains("ann") && !figures.contains("a.txt"), "{figures}");
+    assert_eq!(get(server.address(), "/metrics").0, 404);
+    assert_eq!(get(metrics, "/mcp").0, 404);
+}
+
+#[test]
+fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
+    let (folder, metrics) = (Folder::with([("red/a.txt", "one\n"), ("blue/b.txt", "one\n")]), free());
+    let tokens = folder.beside("tokens");
+    let settings = |red: &str| {
+        format!(
+            "tokens = {tokens:?}\nmetrics = \"{metrics}\"\n[[tenant]]\nname = \"red\"\nworkspace = {:?}\n{red}\n\
+             [[tenant]]\nname = \"blue\"\nworkspace = {:?}\n",
+            folder.at("red"),
+            folder.at("blue")
+        )
+    };
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\nben {BEN} tenant=blue\n")).unwrap();
+    let server = serve_tenants(&folder, &settings(""));
+    let (ann, ben) = (client(&server, ANN).legacy(), client(&server, BEN).legacy());
+    ann.replace("a.txt", "one", "two").ok();
+    ben.read("b.txt");
+    let status = |client: &emend_testkit::Http| client.begin("tools/list", json!({})).finish().status;
+
+    // A mistake in either file: all stays as it was, the good half of the change too.
+    write(&folder, &settings("read_only = true\n"));
+    std::fs::write(&tokens, "ann short tenant=red\n").unwrap();
+    server.hang_up();
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\ncy {}x tenant=blue\n", BEN)).unwrap();
+    write(&folder, &settings("read_only = maybe\n"));
+    server.hang_up();
+    ann.replace("a.txt", "two", "three").ok();
+    ben.read("b.txt");
+
+    // Both are right: what is changed is changed, and what is not goes on.
+    write(&folder, &settings("read_only = true\n"));
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\nben {BEN} tenant=blue\ncy {BEN}x tenant=blue\n"))
+        .unwrap();
+    server.hang_up();
+    let cy = client(&server, &format!("{BEN}x"));
+    wait_until(|| status(&cy) == 200);
+    assert_eq!(status(&ann), 404, "the session ended with the workspace as it was");
+    client(&server, ANN).replace("a.txt", "three", "four").refused("read-only");
+    ben.replace("b.txt", "one", "two").ok();
+    assert_eq!(folder.text("red/a.txt"), "three\n");
+
+    // Who is not in the file any more is not let in.
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\n")).unwrap();
+    server.hang_up();
+    wait_until(|| status(&ben) == 401);
+    server.terminate();
+    assert!(server.wait().success());
+}
+
+#[test]
+fn a_certificate_is_replaced_without_a_new_start() {
+    let (folder, issuer) = (Folder::with([("a.txt", "one\n")]), Issuer::start());
+    let file = folder.beside("tls.pem");
+    let put = |pem: &str| {
+        std::fs::write(&file, pem).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    };
+    put(ONE);
+    let settings = format!("[tls]\ncertificate = {file:?}\nkey = {file:?}\n{}", issuer.settings());
+    let server = serve_folder(&folder, &settings);
+    let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let shown = |trusted| tls::ask(server.address(), &[trusted], request);
+    assert!(shown(ONE).unwrap().0.ends_with("ok\n") && shown(TWO).is_none());
+    // Who speaks no TLS gets nothing, and holds up nobody.
+    let mut plain = TcpStream::connect(server.address()).unwrap();
+    plain.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP"));
+    put("no certificate");
+    server.hang_up();
+    assert!(shown(ONE).is_some());
+    put(TWO);
+    server.hang_up();
+    wait_until(|| shown(TWO).is_some());
+    assert!(shown(ONE).is_none());
+}
+
+#[test]
+fn a_proxy_on_this_machine_reaches_a_socket_that_nobody_else_does() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let (socket, tokens) = (folder.beside("s"), folder.beside("tokens"));
+    std::fs::write(&tokens, format!("ann {ANN}\n")).unwrap();
+    // What a killed server has left is in nobody's way.
+    drop(UnixListener::bind(&socket).unwrap());
+    let mut command = crate::launch(&folder)
+        .argument("--tokens")
+        .argument(&tokens)
+        .argument("--http")
+        .argument(format!("unix:{}", socket.display()))
+        .command();
+    let mut child =
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut said = [0; 12];
+    child.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o660);
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    write!(stream, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok\n"), "{answer}");
+    let process = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn settings_that_cannot_be_used_keep_the_server_from_starting() {
+    let (folder, issuer) = (Folder::with([("a.txt", "one\n"), ("red/x", "")]), Issuer::start());
+    let refused = |settings: &str, workspace: bool| {
+        write(&folder, settings);
+        let mut launch = launch(&folder).argument("--http").argument("0");
+        if workspace {
+            launch = launch.workspace(folder.path());
+        }
+        let output = launch.command().output().unwrap();
+        assert!(!output.status.success(), "{settings}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let tenant = format!("[[tenant]]\nname = \"red\"\nworkspace = {:?}\n", folder.at("red"));
+    assert!(refused("", true).contains("nobody could call"));
+    assert!(refused("colour = 1\n", true).contains("line 2"));
+    assert!(refused(&format!("{}{tenant}", issuer.settings()), true).contains("--workspace cannot be taken"));
+    assert!(refused("tokens = \"/nowhere/tokens\"\n", true).contains("/nowhere/tokens"));
+    let file = folder.beside("tokens");
+    std::fs::write(&file, format!("ann {ANN} tenant=green\n")).unwrap();
+    assert!(refused(&format!("tokens = {file:?}\n{tenant}"), false).contains("green"));
+    std::fs::write(&file, format!("ann {ANN}\n")).unwrap();
+    assert!(refused(&format!("tokens = {file:?}\n{tenant}"), false).contains("needs a tenant"));
+}
