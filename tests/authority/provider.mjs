@@ -39,10 +39,10 @@ const server = createServer().listen(0, '127.0.0.1', () => {
         enabled: true,
         defaultResource: () => resource,
         useGrantedResource: () => true,
-        getResourceServerInfo: (_context, indicator, client) => ({
+        getResourceServerInfo: (_context, indicator) => ({
           scope: SCOPES,
           audience: indicator,
-          // A client with an `opaque` in its request gets a token that says nothing.
+          // For any other resource, a token says nothing.
           accessTokenFormat: indicator === resource ? 'jwt' : 'opaque',
           jwt: { sign: { alg: 'RS256' } },
         }),
@@ -59,7 +59,7 @@ const server = createServer().listen(0, '127.0.0.1', () => {
         return await provider.interactionFinished(request, response, { login: { accountId: 'ann' } });
       }
       const grant = new provider.Grant({ accountId: 'ann', clientId: params.client_id });
-      grant.addOIDCScope('openid');
+      grant.addOIDCScope(`openid ${params.scope}`);
       grant.addResourceScope(params.resource ?? resource, params.scope);
       const consent = { grantId: await grant.save() };
       await provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });

@@ -105,7 +105,9 @@ const parameters = {
 asked.search = new URLSearchParams(parameters);
 const cookies = new Map();
 let at = asked.href;
+let turns = 0;
 while (!at.startsWith(redirect)) {
+  assert.ok(++turns < 12, `redirected for ever, now to ${at}`);
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
   assert.ok([302, 303].includes(response.status), `${at}: ${response.status} ${await response.text()}`);
