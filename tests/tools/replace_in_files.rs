@@ -400,7 +400,7 @@ fn places_of_code_are_numbered_and_what_is_more_than_the_pattern_is_told() {
 
 #[test]
 fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
-    let folder = Folder::with([("a.js", "f(1);\n"), ("b.py", "x = f(1)\n")]);
+    let folder = Folder::with([("a.js", "f(1);\ny = -f(2);\n"), ("b.py", "x = f(1)\n")]);
     let before = folder.tree();
     let mut client = serve(&folder);
     let mut check = |asked: Value, said: &str| {
@@ -412,6 +412,7 @@ fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
     check(code("f($A)", "g($A"), "would not be valid JavaScript any more");
     check(with(code("f($A)", "g($A)"), &json!({"regex": true})), "this is code");
     check(code("$A", "$A.b"), "every piece of code");
+    check(code("f($A)", "$A + 1"), "the code around the place in line 2 would mean something else");
     replace(&mut client, code("h($A)", "g($A)")).refused("search-not-found");
     assert_eq!(folder.tree(), before);
 }

@@ -5,6 +5,7 @@
 //! without `async` is no place in an `async` function, whose keyword would go. Places that only have more in them, such as
 //! a comment, are counted. A text that is not sound before, or would not be sound afterwards, has no places at all.
 
+mod around;
 mod fill;
 
 use std::borrow::Cow;
@@ -33,6 +34,8 @@ pub struct Structure {
     exact: Pattern,
     /// Comments, commas at the end and other small tokens may be there too.
     loose: Pattern,
+    /// The texts of the pattern between variables and blanks, all of which a place has.
+    words: Vec<String>,
     new: Vec<Part>,
 }
 
@@ -71,6 +74,8 @@ pub enum NotMatched {
     Breaks,
     /// What this variable stands for would not be one piece of code any more: `a + b` in `$A * 2` is not.
     TakesApart(String),
+    /// With the place in this line, the code around it would be another: `a + b` behind a `-` is.
+    ChangesAround(usize),
 }
 
 impl Language {
@@ -214,13 +219,21 @@ impl Structure {
         }
         let exact = read.clone().with_strictness(MatchStrictness::Cst);
         let loose = read.clone().with_strictness(MatchStrictness::Relaxed);
-        Ok(Self { language, exact, loose, new })
+        let fixed = |part: Part| match part {
+            Part::Text(text) => text,
+            Part::Variable { .. } => " ".to_owned(),
+        };
+        let fixed: String = parts(pattern).into_iter().map(fixed).collect();
+        let words =
+            fixed.split_whitespace().filter(|word| !word.starts_with("$")).map(str::to_owned).collect();
+        Ok(Self { language, exact, loose, words, new })
     }
 
     /// Finds the places of the pattern in a text.
     pub fn find(&self, text: &str, limits: &Limits) -> Result<StructureFound, NotMatched> {
         let tree = parse::tree(self.language, text.as_bytes(), limits, None).filter(|tree| !is_deep(tree));
         let tree = tree.ok_or(NotMatched::Unsound)?;
+        let document_tree = tree.clone();
         let document = AstGrep::doc(StrDoc { src: text.to_owned(), lang: Grammar(self.language), tree });
         let root = document.root();
         let mut found = StructureFound::default();
@@ -243,7 +256,13 @@ impl Structure {
         }
         for place in root.find_all(&self.loose) {
             let range = place.range();
-            if !exact.contains(&(range.start, range.end)) {
+            // Operators do not count in a loose match.
+            let mut rest = &text[range.clone()];
+            let has_words = self.words.iter().all(|word| {
+                let found = rest.find(word.as_str());
+                found.inspect(|at| rest = &rest[at + word.len()..]).is_some()
+            });
+            if has_words && !exact.contains(&(range.start, range.end)) {
                 found.more.push(1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..range.start]).count());
             }
         }
@@ -260,13 +279,19 @@ impl Structure {
                 return Err(NotMatched::Breaks);
             }
             let (mut came, mut gone) = (0, 0);
+            let mut places = Vec::with_capacity(found.places.len());
             for ((range, new), put) in found.places.iter().zip(&put) {
                 let start = range.start + came - gone;
                 (came, gone) = (came + new.len(), gone + range.len());
+                places.push((range.clone(), start..start + new.len()));
                 let parted = put.iter().find(|(_, put)| !is_one(&tree, start + put.start..start + put.end));
                 if let Some((variable, _)) = parted {
                     return Err(NotMatched::TakesApart((*variable).to_owned()));
                 }
+            }
+            if let Some(at) = around::first_changed((&document_tree, &tree), &new, &places) {
+                let before = &text.as_bytes()[..found.places[at].0.start];
+                return Err(NotMatched::ChangesAround(1 + memchr::memchr_iter(b'\n', before).count()));
             }
         }
         Ok(found)

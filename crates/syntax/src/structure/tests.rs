@@ -151,10 +151,62 @@ fn what_a_variable_stands_for_stays_one_piece() {
     let equal = ["assertEqual($A, $B)", "assert $A == $B"];
     assert_eq!(apart(Language::Python, equal, "assertEqual(x < y, z)\n"), "A");
     check(Language::JavaScript, ["f($A)", "f(\"$A\", $A)"], "f(a + b);", "f(\"a + b\", a + b);");
-    check(Language::JavaScript, ["f($A)", "{ $A }"], "f(a);", "{ a };");
     // Also of what lies inside of another place.
     check(Language::JavaScript, asked, "double(double(x))", "x * 2 * 2");
     assert_eq!(apart(Language::JavaScript, asked, "double(1 + double(x))"), "A");
+}
+
+#[test]
+fn another_operator_is_not_more_of_the_same() {
+    let text = "p = b != c;\nq = a == b;\nr = a && b;\ns = a /* x */ == b;";
+    let found = found(Language::JavaScript, ["$A == $B", "$A === $B"], text).unwrap();
+    assert_eq!((found.places.len(), found.more), (1, vec![4]));
+}
+
+#[test]
+fn the_code_around_a_place_stays_what_it_is() {
+    use Language::{C, Go, Java, JavaScript, Python, Rust};
+    let sum = ["foo($A, $B)", "$A + $B"];
+    let log = ["console.log($$$A)", ""];
+    for (language, asked, text, line) in [
+        (JavaScript, sum, "x = 1;\ny = -foo(b, c);", 2),
+        (JavaScript, sum, "y = foo(b, c);\nz = foo(b, c) * 2;", 2),
+        (JavaScript, sum, "w = foo(b, c).x;", 1),
+        (JavaScript, sum, "w = !foo(b, c);", 1),
+        (Python, ["div($A, $B)", "$A / $B"], "x = div(a, b) ** 2\n", 1),
+        (Python, ["div($A, $B)", "$A / $B"], "x = 1 / div(a, b)\n", 1),
+        (Python, ["f($X)", "$X or 2"], "y = a * f(x)\n", 1),
+        (Rust, ["add($A, $B)", "$A + $B"], "fn f() { let x = 2 * add(1, 2); }", 1),
+        (Java, ["add($A, $B)", "$A + $B"], "class A { int x = 2 * add(1, 2); }", 1),
+        (JavaScript, log, "if (x) console.log(1)\nlaunch();", 1),
+        (JavaScript, ["console.log($$$A);", ""], "if (x) console.log(1);\nvar f = 1;", 1),
+        (C, ["dbg($$$A);", ""], "void f() { if (x)\n  dbg(x);\n launch(); }", 2),
+        (JavaScript, ["foo($A)", "(a($A))"], "x = y\nfoo(2)", 2),
+        (JavaScript, ["foo($A);", "a($A);\nb($A);"], "if (x) foo(1);", 1),
+        (JavaScript, ["foo($A)", "$A, b"], "g(foo(x));", 1),
+        (JavaScript, ["f($A)", "{ $A }"], "f(a);", 1),
+    ] {
+        let refused = found(language, asked, text);
+        assert_eq!(refused, Err(NotMatched::ChangesAround(line)), "{text}");
+    }
+    check(JavaScript, ["foo($A, $B)", "($A + $B)"], "y = -foo(b, c) * 2;", "y = -(b + c) * 2;");
+    check(JavaScript, sum, "y = foo(b, c); g(foo(b, c), [foo(1, 2)]);", "y = b + c; g(b + c, [1 + 2]);");
+    check(JavaScript, ["console.log($$$A);", ""], "{ console.log(1); a(); }", "{  a(); }");
+    check(JavaScript, ["foo($A);", "a($A);\nb($A);"], "foo(1);\nc();", "a(1);\nb(1);\nc();");
+    check(Python, ["foo($A)", "x = $A"], "if a:\n    foo(1)\n    b()\n", "if a:\n    x = 1\n    b()\n");
+    check(Python, ["foo($A)", "$A, b"], "def f():\n    return foo(1)\n", "def f():\n    return 1, b\n");
+    check(
+        Rust,
+        ["$A.unwrap()", "$A?"],
+        "fn f() { a.unwrap().b(); c(d.unwrap()); }",
+        "fn f() { a?.b(); c(d?); }",
+    );
+    check(
+        Go,
+        ["foo($A)", "bar($A, nil)"],
+        "package p\nfunc f() { x := foo(1) }\n",
+        "package p\nfunc f() { x := bar(1, nil) }\n",
+    );
 }
 
 #[test]
