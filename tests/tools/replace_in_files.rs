@@ -418,6 +418,28 @@ fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
 }
 
 #[test]
+fn code_of_several_lines_is_indented_as_its_place_is() {
+    let folder = Folder::with([("a.py", "def f():\r\n    assert a == 1, \"m\"\r\n    return a\r\n")]);
+    let new = "if $A != $B:\n    raise AssertionError($M)";
+    replace(&mut serve(&folder), code("assert $A == $B, $M", new)).ok();
+    assert_eq!(
+        folder.text("a.py"),
+        "def f():\r\n    if a != 1:\r\n        raise AssertionError(\"m\")\r\n    return a\r\n"
+    );
+}
+
+#[test]
+fn a_group_in_the_words_of_other_tools_is_refused() {
+    let folder = Folder::with([("a.py", "log.warning(x)\n")]);
+    let mut client = serve(&folder);
+    let refused = replace(&mut client, regex("log\\.warning\\((.*)\\)", "log.info(\\1)"));
+    assert!(refused.refused("invalid-argument").text.contains("a group is $1 here"));
+    assert_eq!(folder.text("a.py"), "log.warning(x)\n");
+    replace(&mut client, regex("log\\.warning\\((?:.*)\\)", "\\1")).ok();
+    assert_eq!(folder.text("a.py"), "\\1\n");
+}
+
+#[test]
 fn code_that_is_nested_deeply_or_grows_with_each_level_ends_nothing() {
     let nested = |depth: usize| format!("{}1{};\n", "f(".repeat(depth), ")".repeat(depth));
     let folder = Folder::with([("a.js", &*nested(64)), ("deep.js", &nested(5_000))]);

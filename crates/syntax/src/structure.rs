@@ -1,7 +1,7 @@
 //! Replacement by structure: a pattern of code with variables, such as `console.log($A)`, is matched on the tree of a text.
 //!
 //! `$A` stands for one node, `$$$A` for any number of them, and `$_` for one that is not needed. What a variable stands for
-//! is put into the new text as it stands in the file. A place must have every token of the pattern and no other: a pattern
+//! is put into the new text as it stands in the file, but for the indentation of its lines. A place must have every token of the pattern and no other: a pattern
 //! without `async` is no place in an `async` function, whose keyword would go. Places that only have more in them, such as
 //! a comment, are counted. A text that is not sound before, or would not be sound afterwards, has no places at all.
 
@@ -17,9 +17,9 @@ use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 use ast_grep_core::{AstGrep, Language as PatternLanguage, MatchStrictness, Pattern, PatternError};
 use tree_sitter::Tree;
 
-use self::fill::{Part, Place, Writer, outer, parts};
-use crate::parse;
+use self::fill::{Part, Place, Writer, outer, parts, with_lines};
 use crate::{Language, Limits};
+use crate::{parse, python};
 
 /// How deep the tree of a text or a pattern may be: both are followed by recursion.
 const DEEP: usize = 1_000;
@@ -209,7 +209,9 @@ impl Structure {
         }
         let read = read(language, pattern)?;
         let known = read.defined_vars();
-        let new = parts(new);
+        let stand_in = with_stand_in(new, language.stand_in().unwrap_or('$'));
+        let new_tree = parse::tree(language, stand_in.as_bytes(), &Limits::default(), None);
+        let new = with_lines(parts(new), &new_tree.ok_or(StructureFault::TooMuch)?, &stand_in);
         for part in &new {
             if let Part::Variable { name, .. } = part
                 && !known.contains(name.as_str())
@@ -221,7 +223,7 @@ impl Structure {
         let loose = read.clone().with_strictness(MatchStrictness::Relaxed);
         let fixed = |part: Part| match part {
             Part::Text(text) => text,
-            Part::Variable { .. } => " ".to_owned(),
+            Part::NewLine | Part::Variable { .. } => " ".to_owned(),
         };
         let fixed: String = parts(pattern).into_iter().map(fixed).collect();
         let words =
@@ -242,12 +244,18 @@ impl Structure {
         places.sort_by_key(|place| (place.range().start, std::cmp::Reverse(place.range().end)));
         let exact: BTreeSet<(usize, usize)> =
             places.iter().map(|place| (place.range().start, place.range().end)).collect();
-        let mut writer =
-            Writer { new: &self.new, text, places: &places, left: 2 * limits.bytes, put: Vec::new() };
+        let mut writer = Writer {
+            new: &self.new,
+            text,
+            tree: &document_tree,
+            places: &places,
+            left: 2 * limits.bytes,
+            put: Vec::new(),
+        };
         let mut put = Vec::new();
         for place in outer(&places, 0..text.len()) {
             let mut new = String::new();
-            writer.replace(place, &mut new).ok_or(NotMatched::TooMuch)?;
+            writer.replace_outer(place, &mut new).ok_or(NotMatched::TooMuch)?;
             if text[place.range()] != new {
                 found.places.push((place.range(), new));
                 put.push(core::mem::take(&mut writer.put));
@@ -269,13 +277,16 @@ impl Structure {
         if found.places.is_empty() && found.more.is_empty() {
             return Ok(found);
         }
-        if root.get_inner_node().has_error() {
+        let is_misindented = |tree: &Tree, text: &str| {
+            self.language == Language::Python && python::misindented(tree, text.as_bytes(), None).is_some()
+        };
+        if document_tree.root_node().has_error() || is_misindented(&document_tree, text) {
             return Err(NotMatched::Unsound);
         }
         if !found.places.is_empty() {
             let new = replaced(text, &found.places);
             let tree = parse::tree(self.language, new.as_bytes(), limits, None).ok_or(NotMatched::TooMuch)?;
-            if tree.root_node().has_error() {
+            if tree.root_node().has_error() || is_misindented(&tree, &new) {
                 return Err(NotMatched::Breaks);
             }
             let (mut came, mut gone) = (0, 0);
@@ -301,9 +312,12 @@ impl Structure {
 /// Returns whether a part of a text is one piece of code, or stands inside of a string or a comment.
 fn is_one(tree: &Tree, range: Range<usize>) -> bool {
     let Some(node) = tree.root_node().descendant_for_byte_range(range.start, range.end) else { return true };
-    let is_words =
-        |kind: &str| ["string", "comment", "template", "text"].iter().any(|word| kind.contains(word));
     node.byte_range() == range || range.is_empty() || node.child_count() == 0 || is_words(node.kind())
+}
+
+/// Returns whether a node of this kind is a string, a comment or other text.
+fn is_words(kind: &str) -> bool {
+    ["string", "comment", "template", "text"].iter().any(|word| kind.contains(word))
 }
 
 /// Returns whether a tree is deeper than [`DEEP`].

@@ -56,6 +56,78 @@ fn what_a_variable_stands_for_is_put_in_as_it_stands() {
 }
 
 #[test]
+fn lines_of_the_new_text_are_indented_as_the_place_is() {
+    use Language::{Python, TypeScript};
+    let asked = ["assert $A == $B, $M", "if $A != $B:\n    raise AssertionError($M)"];
+    check(
+        Python,
+        asked,
+        "def f():\n    assert z == 1, \"m\"\nassert y == 2, 'n'\n",
+        "def f():\n    if z != 1:\n        raise AssertionError(\"m\")\nif y != 2:\n    raise AssertionError('n')\n",
+    );
+    check(
+        TypeScript,
+        ["console.log($A);", "if (DEBUG) {\n  log($A);\n\n}"],
+        "function f() {\n\tconsole.log(1);\n}\n",
+        "function f() {\n\tif (DEBUG) {\n\t  log(1);\n\n\t}\n}\n",
+    );
+    // Lines inside of a string or a comment of the new text are what they are.
+    check(
+        Python,
+        ["f($A)", "g(\"\"\"\n  x\n\"\"\", $A,\n  1)"],
+        "if a:\n    f(2)\n",
+        "if a:\n    g(\"\"\"\n  x\n\"\"\", 2,\n      1)\n",
+    );
+    check(TypeScript, ["f($A)", "/*\n x */ g(`\n $A`,\n $A)"], "  f(2)", "  /*\n x */ g(`\n 2`,\n   2)");
+}
+
+#[test]
+fn lines_of_a_variable_move_with_the_line_on_which_it_begins() {
+    use Language::{JavaScript, Python};
+    let text = "def f(a):\n    if a:\n        b()\n        # c\n        d(\"\"\"\n  e\"\"\")\n\n        f(\n            1)\n";
+    check(
+        Python,
+        ["if $C:\n    $$$B", "with x:\n    while $C:\n        $$$B\n        break"],
+        text,
+        "def f(a):\n    with x:\n        while a:\n            b()\n            # c\n            d(\"\"\"\n  e\"\"\")\n\n            \
+         f(\n                1)\n            break\n",
+    );
+    check(
+        Python,
+        ["def $N(self, $P):\n    $$$B", "def $N(self, $P):\n    trace()\n    $$$B"],
+        "class A:\n    def f(self, x):\n        a()\n        b()\n",
+        "class A:\n    def f(self, x):\n        trace()\n        a()\n        b()\n",
+    );
+    check(
+        JavaScript,
+        ["f($$$A);", "if (a) {\n  g($$$A);\n}"],
+        "f(\nb,\nc);\n",
+        "if (a) {\n  g(b,\n  c);\n}\n",
+    );
+    // What is not moved keeps its bytes, also in a place inside of another.
+    check(
+        JavaScript,
+        ["f($A)", "g($A)"],
+        "  f({\n      a: f([\n 1]),\n\tb: `\n  `})",
+        "  g({\n      a: g([\n 1]),\n\tb: `\n  `})",
+    );
+    check(
+        JavaScript,
+        ["f($A)", "g(\n  $A)"],
+        "  f({\n    a: f(1),\n    b: `\n    `})",
+        "  g(\n    {\n      a: g(\n        1),\n      b: `\n    `})",
+    );
+}
+
+#[test]
+fn python_that_would_be_indented_wrongly_is_refused() {
+    let asked = ["if $C:\n    $$$B", "while $C:\n $$$B\n    pass"];
+    assert_eq!(found(Language::Python, asked, "if a:\n    b()\n"), Err(NotMatched::Breaks));
+    let asked = ["f($A)", ""];
+    assert_eq!(found(Language::Python, asked, "if a:\n    f(1)\n"), Err(NotMatched::Breaks));
+}
+
+#[test]
 fn a_variable_that_stands_for_nothing_takes_its_comma_along() {
     check(Language::JavaScript, ["f($$$A)", "g($$$A, 1)"], "f(); f(2);", "g(1); g(2, 1);");
     check(Language::JavaScript, ["f($$$A)", "g(1, $$$A)"], "f(); f(2);", "g(1); g(1, 2);");

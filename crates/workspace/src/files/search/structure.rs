@@ -86,8 +86,8 @@ impl StructurePattern {
             }
             Err(NotMatched::ChangesAround(line)) => {
                 let message = format!(
-                    "with it, the code around the place in line {line} would mean something else; put brackets around the \
-                     new text, or take more of what stands around it into old_string"
+                    "with it, the code around the place in line {line} would mean something else; take more of what stands \
+                     around it into old_string, or put brackets around the new text if it is an expression"
                 );
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })
             }
