@@ -16,6 +16,7 @@ use lsp_types::{
 use serde_json::{Value, json};
 
 use crate::aftermath::{Diagnostic, DiagnosticChanges, Severity};
+use crate::code_action;
 use crate::compare::{LineMap, compare};
 use crate::known::Dialect;
 use crate::open_documents::{OpenDocuments, uri};
@@ -499,13 +500,23 @@ fn initialize_params(root: &Path, options: &Value) -> Value {
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
             "textDocument": {
                 "synchronization": {"didSave": true},
-                "publishDiagnostics": {"versionSupport": true, "relatedInformation": true},
+                "publishDiagnostics": {"versionSupport": true, "relatedInformation": true, "dataSupport": true},
                 "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
                 "rename": {"prepareSupport": true},
+                "definition": {},
+                "references": {},
+                "implementation": {},
+                "codeAction": {
+                    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": code_action::KINDS}},
+                    "resolveSupport": {"properties": ["edit"]},
+                    "dataSupport": true,
+                    "disabledSupport": true,
+                },
             },
             "workspace": {
                 "workspaceEdit": {"documentChanges": true, "resourceOperations": ["rename"]},
                 "fileOperations": {"willRename": true},
+                "symbol": {},
                 "configuration": true,
                 "didChangeWatchedFiles": {"dynamicRegistration": true},
                 "workspaceFolders": true,

@@ -12,7 +12,7 @@ pub(crate) struct Position {
 }
 
 /// The units in which a server counts columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnUnits {
     Utf8,
     Utf16,

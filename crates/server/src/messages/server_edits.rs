@@ -10,7 +10,7 @@ use crate::server_diagnostics::DiagnosticsReport;
 const NAMED: usize = 8;
 
 /// What an answer of a server cannot be used for: why, and what to do.
-type Reason = (&'static str, &'static str);
+pub(crate) type Reason = (&'static str, &'static str);
 
 const REPLACE: &str = "replace_in_files with whole_words replaces the text of a name in many files; preview it, since it does \
                        not know which are the same symbol";
@@ -20,6 +20,10 @@ pub(crate) const NO_SERVER: Reason = ("No language server is known for such file
 pub(crate) const NOT_OFFERED: Reason = ("The language server for this file offers no renaming", REPLACE);
 pub(crate) const TOO_MANY_FILES: Reason =
     ("The edit of the language server changes more files than are checked at once", REPLACE);
+pub(crate) const NAMES_TOO_MANY_FILES: Reason = (
+    "The language server names places in more files than are looked at at once",
+    "search_text finds the lines that mention the name",
+);
 pub(crate) const UNSTEADY: Reason = (
     "The language server answers differently each time, so it still reads the project, or files change",
     "Send the call again in a moment",
@@ -72,7 +76,65 @@ pub(crate) fn unanswered(answers: &[Answered]) -> Problem {
             "If it is still starting, send the call again in a moment; else use str_replace or replace_in_files"
         }
     };
-    problem(format!("No language server has given an edit ({})", said.join("; ")), next)
+    problem(format!("No language server has given an answer ({})", said.join("; ")), next)
+}
+
+/// Turns the refusal of an edit into that of a search, which `search_text` could do.
+pub(crate) fn to_be_searched(mut problem: Problem, name: &str) -> Problem {
+    if let Kind::NoServerEdit { next, .. } = &mut *problem.kind {
+        *next = searched(name);
+    }
+    problem
+}
+
+/// Returns why there is no answer, without what to do.
+pub(crate) fn reason(problem: &Problem) -> String {
+    match &*problem.kind {
+        Kind::NoServerEdit { why, .. } => why.clone(),
+        _ => message(problem, Audience::Model).trim_end().trim_end_matches('.').to_owned(),
+    }
+}
+
+/// Says that servers were not heard.
+pub(crate) fn not_asked(problem: &Problem) -> String {
+    format!("Not all servers were heard: {}", reason(problem))
+}
+
+/// Says which servers have not answered.
+pub(crate) fn silent(answers: &[Answered]) -> Option<String> {
+    (!answers.is_empty()).then(|| not_asked(&unanswered(answers)))
+}
+
+/// Says how often a name stands where no reference is.
+pub(crate) fn other_mentions(name: &str, count: usize) -> Option<String> {
+    let s = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| {
+        format!("{name} stands in {count} other place{s} too, in comments, strings or as another symbol; search_text shows them")
+    })
+}
+
+/// Says how many places no client may be told.
+pub(crate) fn places_out_of_reach(count: usize) -> Option<String> {
+    let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
+    (count > 0).then(|| format!("{count} place{s} {are} outside of what may be read here"))
+}
+
+/// Makes the refusal where servers know no definition.
+pub(crate) fn refused_by_name(servers: &[String], name: &str) -> Problem {
+    Problem::new(Kind::NoServerEdit {
+        why: format!("{} names none", servers.join(" and ")),
+        next: searched(name),
+    })
+}
+
+/// Makes the refusal where the servers of a file do not answer such questions.
+pub(crate) fn finds_nothing(what: &str, name: &str) -> Problem {
+    let why = format!("The language server for this file offers no search for {what}");
+    Problem::new(Kind::NoServerEdit { why, next: searched(name) })
+}
+
+fn searched(name: &str) -> String {
+    format!("search_text finds the lines that mention {name}, but does not know which mean this symbol")
 }
 
 /// Makes the refusal where two servers propose different edits.
@@ -181,11 +243,7 @@ pub(crate) fn moved_with(servers: &[String], places: usize) -> Option<String> {
 
 /// Says that a file moves alone, because no server gives the edit of what names it.
 pub(crate) fn moved_alone(why: &Problem) -> String {
-    let said = match &*why.kind {
-        Kind::NoServerEdit { why, .. } => why.clone(),
-        _ => message(why, Audience::Model),
-    };
-    format!("The file moves alone: {said}")
+    format!("The file moves alone: {}", reason(why))
 }
 
 /// Says where the old path of a moved file stays.

@@ -195,7 +195,7 @@ impl ToolArguments for DeleteFile {
     const ABOUT: About = About {
         name: "delete_file",
         title: "Delete a file",
-        description: "Delete a file. Read all of it first or send its version. undo_edit brings it back.",
+        description: "Delete a file. Read all of it first or send its version.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -69,7 +69,7 @@ impl ToolArguments for EditHistory {
     const ABOUT: About = About {
         name: "edit_history",
         title: "Show past edits",
-        description: "List past edits, the newest first: id, time, client, files; or show one of them.",
+        description: "List past edits, or show one of them.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

@@ -8,9 +8,12 @@ mod draft_edit;
 mod edit;
 mod edit_files;
 mod edit_request;
+mod find_symbol;
+mod fixes;
 mod history;
 mod list;
 mod making;
+mod mentioned;
 mod move_file;
 mod places;
 mod preview;
@@ -24,6 +27,7 @@ mod revise;
 mod search;
 mod set_value;
 mod spec;
+mod symbol_address;
 mod wrapper;
 
 use std::sync::OnceLock;
@@ -45,8 +49,8 @@ use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
-    ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile,
-    Review, Revise, SearchText, UndoEdit,
+    ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, FindSymbol, ListFiles, Outcome,
+    ReadFile, Review, Revise, SearchText, UndoEdit,
 };
 
 /// The context of a running tool.
@@ -124,6 +128,7 @@ pub fn all() -> &'static [ToolSpec] {
             ToolSpec::for_tool::<ReadFile>(),
             ToolSpec::for_tool::<ListFiles>(),
             ToolSpec::for_tool::<SearchText>(),
+            ToolSpec::for_tool::<FindSymbol>(),
         ];
         tools.extend_from_slice(edit::tools());
         tools.extend([

@@ -13,7 +13,7 @@ use emend_workspace::search::Query;
 use emend_workspace::{Effort, NotDone, Origin, WalkScope};
 
 use super::Call;
-use super::asked_servers::{self, Known, KnownFiles, as_places};
+use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
@@ -28,8 +28,7 @@ impl ToolArguments for MoveFile {
     const ABOUT: About = About {
         name: "move_file",
         title: "Move or rename a file",
-        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told. \
-Refused if something is at the new path.",
+        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -94,7 +93,8 @@ fn changes(
     let mut files = KnownFiles::default();
     files.add(path.clone(), file);
     let asked = Asked::Move { to: to.absolute() };
-    let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?;
+    let inquiry = Inquiry { call, servers, path: &path, patience: PATIENCE };
+    let proposed = inquiry.edit(files, &asked)?;
     let Some(proposed) = proposed else { return Err(None) };
     if !proposed.edit.moves().is_empty() {
         return Err(Some(server_edits::refused(server_edits::MOVES_MORE)));

@@ -58,8 +58,7 @@ impl ToolArguments for ApplyPreview {
     const ABOUT: About = About {
         name: "apply_preview",
         title: "Apply a preview",
-        description: "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
-changed since.",
+        description: "Write exactly what edit_preview or diagnostics showed, or some hunks of it.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

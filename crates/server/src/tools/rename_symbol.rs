@@ -11,13 +11,15 @@ use emend_edit::patch::Patch;
 use emend_lsp::{Asked, TextChange};
 use emend_syntax::PlaceKind;
 use emend_workspace::problem::{Again, Kind, Problem};
-use emend_workspace::search::{FoundInFile, Replacement};
-use emend_workspace::{Effort, NotDone, Origin, WalkScope};
+use emend_workspace::search::FoundInFile;
+use emend_workspace::{Effort, NotDone, Origin};
 
 use super::Call;
-use super::asked_servers::{self, Known, KnownFiles, Proposed, as_places, invalid};
+use super::asked_servers::{self, Inquiry, Known, Proposed, as_places, invalid};
 use super::edit_request::EditRequest;
+use super::mentioned::{mentioned, mentioning_files};
 use super::spec::{About, EditTool, Effect, ToolArguments};
+use super::symbol_address::{SymbolAddress, is_of_word, mentions_of};
 use crate::effects::Diagnostics as Servers;
 use crate::messages::server_edits::{self, Mentions};
 use crate::wire::RenameSymbol;
@@ -32,8 +34,7 @@ impl ToolArguments for RenameSymbol {
     const ABOUT: About = About {
         name: "rename_symbol",
         title: "Rename a symbol",
-        description: "Rename a function, class, variable or field where a language server finds it, in all files. Tells \
-which mentions stay.",
+        description: "Rename a symbol where a language server finds it, in all files. Tells which mentions stay.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -75,15 +76,17 @@ impl RenameSymbol {
             let stale = Kind::StaleFile { claimed, current, diff: None, by: None, again: Again::NewNumbers };
             return Err(Problem::new(stale).at(&file.name));
         }
-        let place = self.place(&file).map_err(|problem| problem.at(&file.name))?;
+        let address = SymbolAddress { symbol: self.symbol.as_deref(), line: self.line, column: self.column };
+        let place = address.place(&file).map_err(|problem| problem.at(&file.name))?;
         let name = file.characters()[place.clone()].to_owned();
         self.check_new_name(&name)?;
         let servers = asked_servers::servers(call, &path, &file.name)?;
-        let mentioned = mentioned(call, &name, &self.new_name);
+        let mentioned = mentioned(call, &name).unwrap_or_default();
         let asked = Asked::Rename { offset: place.start, new_name: self.new_name.clone() };
-        let files = files(call, servers, &path, file, &mentioned);
-        let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?
-            .ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
+        let files = mentioning_files(call, servers, &path, file, &mentioned);
+        let inquiry = Inquiry { call, servers, path: &path, patience: PATIENCE };
+        let proposed =
+            inquiry.edit(files, &asked)?.ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
         self.checked(call, servers, (&path, &name), &proposed, &mentioned)
     }
 
@@ -127,63 +130,6 @@ impl RenameSymbol {
         Ok(Renamed { patch, versions, notes })
     }
 
-    /// Returns where the name stands that the call means.
-    fn place(&self, file: &Known) -> Result<Range<usize>, Problem> {
-        let text = file.characters();
-        let last = self.symbol.as_deref().map(|symbol| last_part(symbol).to_owned());
-        let line = match (&self.symbol, self.line, self.column) {
-            (_, Some(line), _) => line,
-            (_, None, Some(_)) => return Err(invalid("line", "it is required with column".into())),
-            (None, None, None) => return Err(invalid("symbol", "it is required, or line and column".into())),
-            (Some(symbol), None, None) => defined(file, symbol)?,
-        };
-        let Some((start, content)) = line_of(text, line) else {
-            return Err(invalid("line", format!("the file has no line {line}")));
-        };
-        match (last, self.column) {
-            (name, Some(column)) => {
-                let at = column.checked_sub(1).and_then(|before| content.char_indices().nth(before));
-                let range = at.and_then(|(at, _)| word_around(content, at)).ok_or_else(|| {
-                    invalid(
-                        "column",
-                        format!("no name stands at column {column} of line {line}: {}", content.trim()),
-                    )
-                })?;
-                if name.is_some_and(|name| name != content[range.clone()]) {
-                    let found = &content[range];
-                    return Err(invalid(
-                        "symbol",
-                        format!("at column {column} of line {line} stands {found}"),
-                    ));
-                }
-                Ok(start + range.start..start + range.end)
-            }
-            (Some(name), None) => {
-                let found: Vec<usize> = words(content, &name).collect();
-                match found[..] {
-                    [at] => Ok(start + at..start + at + name.len()),
-                    [] => Err(invalid(
-                        "symbol",
-                        format!("{name} does not stand in line {line}: {}", content.trim()),
-                    )),
-                    _ => {
-                        let columns: Vec<String> =
-                            found.iter().map(|at| (content[..*at].chars().count() + 1).to_string()).collect();
-                        let message = format!(
-                            "{name} stands in line {line} more than once; give line = {line} and the column: {}",
-                            columns.join(" or ")
-                        );
-                        Err(invalid("column", message))
-                    }
-                }
-            }
-            (None, None) => Err(invalid(
-                "column",
-                "it is required with line, or symbol, the name that stands there".into(),
-            )),
-        }
-    }
-
     /// Refuses what is no name where the old one was.
     fn check_new_name(&self, name: &str) -> Result<(), Problem> {
         if self.new_name == name {
@@ -200,80 +146,6 @@ impl RenameSymbol {
             None => Ok(()),
         }
     }
-}
-
-/// Returns the line of the name of a definition.
-fn defined(file: &Known, symbol: &str) -> Result<usize, Problem> {
-    let name = last_part(symbol);
-    let outline = emend_workspace::symbols::outline(&file.name, &file.text);
-    let found = outline.as_ref().map(|outline| outline.find(symbol)).unwrap_or_default();
-    match found[..] {
-        [one] => Ok(one.name_line),
-        [] => {
-            let lines: Vec<String> = mentions_of(file, name);
-            let mut single =
-                file.characters().lines().zip(1..).filter(|(line, _)| words(line, name).next().is_some());
-            match &lines[..] {
-                [_] if name == symbol => Ok(single.next().map_or(1, |(_, number)| number)),
-                [] => Err(invalid("symbol", format!("{name} does not stand in this file"))),
-                _ => Err(invalid(
-                    "symbol",
-                    format!(
-                        "no definition in this file is called {symbol}; give the line where it stands: {}",
-                        server_edits::named(&lines)
-                    ),
-                )),
-            }
-        }
-        _ => {
-            let lines: Vec<String> =
-                found.iter().map(|one| format!("{} (line {})", symbol, one.name_line)).collect();
-            Err(invalid(
-                "symbol",
-                format!("several are called so; give line: {}", server_edits::named(&lines)),
-            ))
-        }
-    }
-}
-
-/// Returns the files that mention the name; none if there are too many to be counted.
-fn mentioned(call: &Call<'_>, name: &str, new_name: &str) -> Vec<FoundInFile> {
-    let replacement = Replacement {
-        old: name,
-        new: new_name,
-        is_regex: false,
-        whole_words: true,
-        ignore_case: false,
-        is_structure: false,
-    };
-    let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
-    call.workspace.files().places(&scope, &replacement).map(|found| found.files).unwrap_or_default()
-}
-
-/// Returns the files that a server shall look at before it answers: those that mention the name in its language.
-fn files(
-    call: &Call<'_>,
-    servers: &Servers,
-    path: &Path,
-    file: Known,
-    mentioned: &[FoundInFile],
-) -> KnownFiles {
-    let mut files = KnownFiles::default();
-    files.add(path.to_owned(), file);
-    for found in mentioned {
-        let Ok(other) = call.workspace.roots().admit(&found.name).map(|other| other.absolute()) else {
-            continue;
-        };
-        if other == path || !servers.are_alike(path, &other) {
-            continue;
-        }
-        if let Ok(known) = asked_servers::read(call, &found.name)
-            && !files.add(other, known)
-        {
-            break;
-        }
-    }
-    files
 }
 
 /// Returns the mentions that the changes leave.
@@ -326,48 +198,4 @@ fn mentions(text: &str, range: &Range<usize>, name: &str) -> bool {
     let before = text[..range.start].trim_end_matches(is_of_word).len();
     let after = text.len() - text[range.end..].trim_start_matches(is_of_word).len();
     text[before..after].contains(name)
-}
-
-/// Returns the places of a name in a file.
-fn mentions_of(file: &Known, name: &str) -> Vec<String> {
-    let lines = file.characters().lines().zip(1..);
-    let found = lines.filter(|(line, _)| words(line, name).next().is_some());
-    found.map(|(_, number): (&str, usize)| format!("{}:{number}", file.name)).collect()
-}
-
-/// Returns where a name stands in a line by itself.
-fn words<'a>(line: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-    line.match_indices(name).map(|(at, _)| at).filter(move |at| {
-        let is_apart = |beside: Option<char>| !beside.is_some_and(is_of_word);
-        !name.is_empty()
-            && is_apart(line[..*at].chars().next_back())
-            && is_apart(line[at + name.len()..].chars().next())
-    })
-}
-
-/// Returns the name around a byte of a line.
-fn word_around(line: &str, at: usize) -> Option<Range<usize>> {
-    let start = line[..at].trim_end_matches(is_of_word).len();
-    let end = line.len() - line[at..].trim_start_matches(is_of_word).len();
-    (start < end).then_some(start..end)
-}
-
-fn is_of_word(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_' || sign == '$'
-}
-
-/// Returns the start of a line, counted from one, and its content.
-fn line_of(text: &str, line: usize) -> Option<(usize, &str)> {
-    let mut start = 0;
-    for (content, number) in text.split_inclusive('\n').zip(1..) {
-        if number == line {
-            return Some((start, content.trim_end_matches(['\r', '\n'])));
-        }
-        start += content.len();
-    }
-    None
-}
-
-fn last_part(symbol: &str) -> &str {
-    symbol.rsplit(['.', ':', '/', '#', ' ']).next().unwrap_or(symbol)
 }
