@@ -168,6 +168,7 @@ impl LspSession {
     ) -> Result<Vec<Diagnostic>, RequestError> {
         self.await_quiescence(deadline)?;
         // A question concerns the present, and other programs may have changed files unnoticed.
+        self.close_changed(|path| texts.iter().any(|(own, ..)| own == path))?;
         self.documents.forget_pulled_but_of(|_| false);
         if self.kind == Dialect::Pyright {
             self.prompt_rescan(texts)?;
@@ -192,6 +193,13 @@ impl LspSession {
         let Some((path, ..)) = texts.first() else { return Ok(()) };
         let changes = vec![FileEvent::new(uri(path)?, FileChangeType::CREATED)];
         self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes })
+    }
+
+    /// Closes the documents, but for these, whose files others have changed, whether or not that was noticed.
+    fn close_changed(&mut self, is_kept: impl Fn(&Path) -> bool) -> Result<(), RequestError> {
+        let others: Vec<PathBuf> =
+            self.documents.iter().map(|(path, _)| path.clone()).filter(|path| !is_kept(path)).collect();
+        self.notify_outside_changes(&others)
     }
 
     /// Notifies the server of files that others changed. Those that were open are closed, so that the server reads

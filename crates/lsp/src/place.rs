@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::position::{ColumnUnits, Position};
+use crate::position::{ColumnUnits, Lines, Position};
 use crate::wire;
 
 /// A range of a file. It says where something stands only for the text that the server had.
@@ -22,7 +22,8 @@ impl Place {
     /// Returns the bytes of the place in the text of the file; `None` if the text has no such place.
     #[must_use]
     pub fn range(&self, text: &str) -> Option<Range<usize>> {
-        let (start, end) = (self.units.offset(text, self.start)?, self.units.offset(text, self.end)?);
+        let lines = Lines::new(text);
+        let (start, end) = (lines.offset(self.units, self.start)?, lines.offset(self.units, self.end)?);
         (start <= end).then_some(start..end)
     }
 

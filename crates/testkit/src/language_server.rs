@@ -315,6 +315,12 @@ impl Fake {
                 edits.iter_mut().for_each(|edit| edit["range"]["end"]["character"] = json!(0));
                 edits.iter_mut().for_each(|edit| edit["range"]["start"]["character"] = json!(0));
             }
+            if self.has("writes-more") {
+                edits.iter_mut().for_each(|edit| edit["newText"] = json!("new; more"));
+            }
+            if self.has("repeats") {
+                edits.iter_mut().for_each(|edit| edit["newText"] = json!(word));
+            }
             if !edits.is_empty() {
                 changes.insert(uri, edits.into());
             }
@@ -326,7 +332,8 @@ impl Fake {
         }
         let mut steps: Vec<Value> = Vec::new();
         for (uri, edits) in changes {
-            steps.push(json!({"textDocument": {"uri": uri, "version": null}, "edits": edits}));
+            let version = self.files.get(&uri).map(|(version, _)| version - i64::from(self.has("lags")));
+            steps.push(json!({"textDocument": {"uri": uri, "version": version}, "edits": edits}));
         }
         if self.has("creates") {
             steps.push(json!({"kind": "create", "uri": format!("file://{}/made.fake", self.root.display())}));

@@ -31,6 +31,7 @@ impl LspSession {
             return Ok(None);
         }
         self.await_project(deadline)?;
+        self.close_changed(|path| question.texts.iter().any(|(own, _)| own == path))?;
         for (path, text) in &question.texts {
             self.documents.hold(path, &language(path), text)?;
         }
@@ -140,7 +141,7 @@ impl LspSession {
                 action = now;
             }
             let edit = match action.what {
-                What::Edit(edit) => WorkspaceEdit::read(&edit, self.units),
+                What::Edit(edit) => self.read_current(&edit),
                 What::Command(command) => Err(format!("it would run the command {command}")),
                 What::Unresolved => continue,
             };
@@ -163,12 +164,23 @@ impl LspSession {
     }
 
     fn read_edit(&self, sent: &Value) -> Result<WorkspaceEdit, RequestError> {
-        WorkspaceEdit::read(sent, self.units).map_err(RequestError::refused)
+        self.read_current(sent).map_err(RequestError::refused)
+    }
+
+    /// Reads an edit, if it is for the texts that the server has been sent.
+    fn read_current(&self, sent: &Value) -> Result<WorkspaceEdit, String> {
+        let is_old = |(path, version): (PathBuf, i64)| {
+            self.documents.get(&path).is_some_and(|document| i64::from(document.version) != version)
+        };
+        match WorkspaceEdit::versions(sent).any(is_old) {
+            true => Err("its answer is for another text of a file than it has".to_owned()),
+            false => WorkspaceEdit::read(sent, self.units),
+        }
     }
 
     /// Returns whether the server has said that it has read all of the project.
     pub(crate) fn says_when_complete(&self) -> bool {
-        self.kind == Dialect::RustAnalyzer
+        self.kind == Dialect::RustAnalyzer && !self.process.with_inbox(|inbox| inbox.has_failed)
     }
 
     fn offers(&self, question: &Question) -> bool {

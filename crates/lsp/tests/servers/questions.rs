@@ -29,7 +29,7 @@ fn why(answer: &Answered) -> &str {
 
 /// Returns the text of a file after the edit.
 fn applied(scene: &Scene, answer: &Answered, name: &str, text: &str) -> String {
-    let edit = answer.edit.as_ref().expect("an edit");
+    let edit = answer.edit().expect("an edit");
     let mut text = text.to_owned();
     for change in edit.changes(&scene.path(name), &text).expect("it is for this text").into_iter().rev() {
         text.replace_range(change.range, &change.new);

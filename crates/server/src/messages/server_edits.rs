@@ -38,6 +38,8 @@ pub(crate) const MOVES_FOLDER: Reason = (
 );
 pub(crate) const MOVES_MORE: Reason =
     ("The language server would move other files too", "Make that move as well, if it is right");
+pub(crate) const ELSEWHERE: Reason =
+    ("The language server would change other places, but not the one that the call names", REPLACE);
 const NOTHING: Reason = ("The language server would change nothing", REPLACE);
 
 /// Makes the refusal of an edit for this reason.
@@ -199,6 +201,20 @@ pub(crate) fn too_few(server: &str, name: &str, changed: usize, mentions: &Menti
     problem(why, next)
 }
 
+/// Makes the refusal where a name stands in so many places that those which stay are not counted.
+pub(crate) fn uncounted(name: &str) -> Problem {
+    problem(
+        format!("{name} stands in too many places to tell which of them would stay"),
+        "If a server that sees only a part of the project may miss some, send the call again with despite_mentions = true, and \
+         look at it with edit_preview first",
+    )
+}
+
+/// Says that the mentions that stay were not counted.
+pub(crate) fn not_counted(name: &str) -> String {
+    format!("{name} stands in too many places: those that stay were not counted")
+}
+
 /// Says by whom a symbol is renamed, where, and what that leaves open.
 pub(crate) fn renamed(servers: &[String], places: usize, files: usize, moves: usize) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -246,8 +262,29 @@ pub(crate) fn moved_alone(why: &Problem) -> String {
     format!("The file moves alone: {}", reason(why))
 }
 
-/// Says where the old path of a moved file stays.
-pub(crate) fn old_path_stays(places: &[String]) -> Option<String> {
+/// Says where the old path of a moved file stays: these lines, and so many more.
+pub(crate) fn old_path_stays(places: &[String], more: usize, is_alone: bool) -> Option<String> {
+    let count = places.len() + more;
+    let s = if count == 1 { "" } else { "s" };
+    let alone = if is_alone { "No import was changed with the move. " } else { "" };
+    (count > 0).then(|| format!("{alone}{count} line{s} may still name the old path: {}", named(places)))
+}
+
+/// Says that it is not known what still names the old path.
+pub(crate) fn not_searched(name: &str) -> String {
+    format!("What still names {name} could not be searched for: search_text finds it")
+}
+
+/// Says where the moved file itself imports something by a path from its old folder.
+pub(crate) fn relative_imports_stay(places: &[String]) -> Option<String> {
     let (count, s) = (places.len(), if places.len() == 1 { "" } else { "s" });
-    (count > 0).then(|| format!("{count} line{s} may still name the old path: {}", named(places)))
+    (count > 0).then(|| {
+        let verb = if count == 1 { "imports" } else { "import" };
+        format!("{count} line{s} of the moved file {verb} by a path from its old folder: {}", named(places))
+    })
+}
+
+/// Says that a move that is a part of an edit changes nothing else.
+pub(crate) fn moved_as_part(name: &str) -> String {
+    format!("What imports {name} was not changed: only move_file by itself has language servers do that")
 }

@@ -88,13 +88,13 @@ impl EditTool for EditFiles {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let JoinedEdits { patches, versions, calls } = joined;
+        let JoinedEdits { patches, versions, calls, notes } = joined;
         if patches.is_empty() {
             return Err(one(invalid("edits", "the list is empty")).into());
         }
         let call = calls.into_iter().fold(origin.call, CallIdentity::with_part);
         let origin = Origin { call, ..origin };
-        Ok(EditRequest { versions, ..EditRequest::new(Patch::join(patches), origin) })
+        Ok(EditRequest { versions, notes, ..EditRequest::new(Patch::join(patches), origin) })
     }
 }
 
@@ -116,6 +116,7 @@ struct JoinedEdits {
     versions: BTreeMap<String, String>,
     /// What each is known by: its arguments may name a file with a patch, whose content counts.
     calls: Vec<CallIdentity>,
+    notes: Vec<String>,
 }
 
 impl JoinedEdits {
@@ -132,6 +133,7 @@ impl JoinedEdits {
         }
         self.patches.push(asked.patch);
         self.calls.push(asked.origin.call);
+        self.notes.extend(asked.notes);
         Ok(())
     }
 }

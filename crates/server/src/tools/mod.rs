@@ -21,6 +21,7 @@ mod proposal;
 mod proposed_sketch;
 mod read;
 mod rename_symbol;
+mod renaming;
 mod replace_in_files;
 mod review;
 mod revise;

@@ -3,6 +3,7 @@
 //! The server's edit becomes a patch of the versions for which it was given. What mentions the name and stays is told, and
 //! too much of it in code is a reason to refuse: then the server does not see the project.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use super::Call;
 use super::asked_servers::{self, Inquiry, Known, Proposed, as_places, invalid};
 use super::edit_request::EditRequest;
 use super::mentioned::{mentioned, mentioning_files};
+use super::renaming::{self, touched};
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::symbol_address::{SymbolAddress, is_of_word, mentions_of};
 use crate::effects::Diagnostics as Servers;
@@ -81,13 +83,16 @@ impl RenameSymbol {
         let name = file.characters()[place.clone()].to_owned();
         self.check_new_name(&name)?;
         let servers = asked_servers::servers(call, &path, &file.name)?;
-        let mentioned = mentioned(call, &name).unwrap_or_default();
+        let mentioned = mentioned(call, &name);
+        if mentioned.is_none() && self.despite_mentions != Some(true) {
+            return Err(server_edits::uncounted(&name));
+        }
         let asked = Asked::Rename { offset: place.start, new_name: self.new_name.clone() };
-        let files = mentioning_files(call, servers, &path, file, &mentioned);
+        let files = mentioning_files(call, servers, &path, file, mentioned.as_deref().unwrap_or_default());
         let inquiry = Inquiry { call, servers, path: &path, patience: PATIENCE };
         let proposed =
             inquiry.edit(files, &asked)?.ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
-        self.checked(call, servers, (&path, &name), &proposed, &mentioned)
+        self.checked(call, servers, (&path, place, &name), &proposed, mentioned.as_deref())
     }
 
     /// Turns a server's edit into a patch, if it is one of a renaming.
@@ -95,28 +100,47 @@ impl RenameSymbol {
         &self,
         call: &Call<'_>,
         servers: &Servers,
-        (path, name): (&Path, &str),
+        (path, place, name): (&Path, Range<usize>, &str),
         proposed: &Proposed,
-        mentioned: &[FoundInFile],
+        mentioned: Option<&[FoundInFile]>,
     ) -> Result<Renamed, Problem> {
-        let changes = proposed.changes()?;
+        let mut changes = proposed.changes()?;
         if proposed.edit.is_empty() {
             return Err(server_edits::empty());
         }
-        let is_of_name = |(known, changes): &(&Known, Vec<TextChange>)| {
-            changes.iter().all(|change| mentions(known.characters(), &change.range, name))
+        let effect = |known: &Known, change: &TextChange| {
+            renaming::effect(known.characters(), change, name, &self.new_name)
         };
-        if !changes.iter().all(is_of_name) {
-            return Err(server_edits::refused(server_edits::MISPLACED));
+        for (known, changes) in &mut changes {
+            if changes.iter().any(|change| effect(known, change) == renaming::Effect::Other) {
+                return Err(server_edits::refused(server_edits::MISPLACED));
+            }
+            changes.retain(|change| effect(known, change) == renaming::Effect::Renames);
         }
-        let staying = staying(call, servers, (path, proposed), &changes, mentioned);
+        changes.retain(|(_, changes)| !changes.is_empty());
+        let is_asked = |(known, change): (&Known, &TextChange)| {
+            let around = touched(known.characters(), &change.range);
+            around.start <= place.start && place.end <= around.end
+        };
+        let own = proposed.files.get(path).map(|known| &known.name);
+        let of_file = changes.iter().filter(|(known, _)| Some(&known.name) == own);
+        if !of_file.flat_map(|(known, changes)| changes.iter().map(|change| (*known, change))).any(is_asked) {
+            return Err(server_edits::refused(server_edits::ELSEWHERE));
+        }
+        for (known, changes) in &changes {
+            self.check_after(known, changes, name)?;
+        }
+        let staying = staying(call, servers, (path, proposed), &changes, mentioned.unwrap_or_default());
         let count = changes.iter().map(|(_, changes)| changes.len()).sum();
         if staying.code.len() > count && self.despite_mentions != Some(true) {
             return Err(server_edits::too_few(&proposed.servers.join(" and "), name, count, &staying));
         }
         let moves = proposed.moves(call)?;
         let mut notes = vec![server_edits::renamed(&proposed.servers, count, changes.len(), moves.len())];
-        notes.extend(server_edits::staying(name, &staying));
+        notes.extend(match mentioned {
+            Some(_) => server_edits::staying(name, &staying),
+            None => Some(server_edits::not_counted(name)),
+        });
         let already: Vec<String> =
             changes.iter().flat_map(|(known, _)| mentions_of(known, &self.new_name)).collect();
         notes.extend(server_edits::stands_already(&self.new_name, &already));
@@ -128,6 +152,42 @@ impl RenameSymbol {
             changes.into_iter().map(|(known, changes)| (known.name.clone(), as_places(known, changes)));
         let patch = Patch::replace_places(places).moving(moves);
         Ok(Renamed { patch, versions, notes })
+    }
+
+    /// Refuses a new name that breaks a file, or that something else beside the symbol has.
+    fn check_after(&self, known: &Known, changes: &[TextChange], name: &str) -> Result<(), Problem> {
+        let before = known.characters();
+        let mut after = before.to_owned();
+        for change in changes.iter().rev() {
+            after.replace_range(change.range.clone(), &change.new);
+        }
+        let language = emend_syntax::language_of(&known.name);
+        if let Some(emend_syntax::Verdict::Broken { line, what }) = language.map(|language| {
+            emend_syntax::broken(language, Some(before.as_bytes()), after.as_bytes(), &LIMITS)
+        }) {
+            let message =
+                format!("with it, line {line} would not be valid any more: {what}; choose another name");
+            return Err(invalid("new_name", message).at(&known.name));
+        }
+        let Ok(outline) = emend_workspace::symbols::outline(&known.name, &known.text) else { return Ok(()) };
+        let line = |change: &TextChange| before[..change.range.start].matches('\n').count() + 1;
+        let lines: BTreeSet<usize> = changes.iter().map(line).collect();
+        let renamed =
+            outline.definitions().iter().filter(|one| one.name == name && lines.contains(&one.name_line));
+        for one in renamed {
+            let path = outline.path(one);
+            let beside = path.strip_suffix(name).unwrap_or_default();
+            let taken = outline.definitions().iter().find(|other| {
+                other.name == self.new_name && outline.path(other).strip_suffix(&other.name) == Some(beside)
+            });
+            if let Some(taken) = taken {
+                let what = outline.describe(taken);
+                let message =
+                    format!("{what} stands in line {} already; choose another name", taken.name_line);
+                return Err(invalid("new_name", message).at(&known.name));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what is no name where the old one was.
@@ -161,9 +221,10 @@ fn staying(
         let known = proposed.files.by_name(&file.name).filter(|known| known.text.version() == file.version);
         let start = known.map_or(0, |known| known.text.body().start);
         let own = changes.iter().find(|(known, _)| known.name == file.name).map(|(_, changes)| &changes[..]);
+        let own = own.unwrap_or_default();
         let is_changed = |at: usize, length: usize| {
-            let touches = |change: &TextChange| change.range.start <= at + length && at <= change.range.end;
-            own.unwrap_or_default().iter().any(touches)
+            let next = own.partition_point(|change| change.range.end < at);
+            own.get(next).is_some_and(|change| change.range.start <= at + length)
         };
         let left = file.places.iter().zip(0..).filter_map(|(place, index)| {
             let at = place.offset.checked_sub(start)?;
@@ -191,11 +252,4 @@ fn staying(
         }
     }
     staying
-}
-
-/// Returns whether the words that a range touches have this name among them, or a part of a name that contains it.
-fn mentions(text: &str, range: &Range<usize>, name: &str) -> bool {
-    let before = text[..range.start].trim_end_matches(is_of_word).len();
-    let after = text.len() - text[range.end..].trim_start_matches(is_of_word).len();
-    text[before..after].contains(name)
 }
