@@ -2,6 +2,7 @@
 
 mod limits;
 
+#[cfg(target_os = "linux")]
 use std::io::Write;
 
 use emend_testkit::client::patch;

@@ -81,7 +81,7 @@ fn two_files(folder: &Path) -> io::Result<(PathBuf, PathBuf)> {
     Ok((one, other))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn exchange(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
@@ -89,7 +89,7 @@ fn exchange(folder: &Path) -> AbilityResult {
         .and_then(|known| Ok(known && fs::read(one)? == b"2" && fs::read(other)? == b"1"))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn rename_to_free(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
@@ -103,21 +103,21 @@ fn rename_to_free(folder: &Path) -> AbilityResult {
 }
 
 /// Returns whether the file system implements a call, whatever the call itself returned.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn known(done: rustix::io::Result<()>) -> AbilityResult {
     match done {
         Ok(()) => Ok(true),
-        Err(error) if super::linux::is_unknown(error) => Ok(false),
+        Err(error) if super::unix::is_unknown(error) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn exchange(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn rename_to_free(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
@@ -125,7 +125,7 @@ fn rename_to_free(_folder: &Path) -> AbilityResult {
 #[allow(clippy::unnecessary_wraps, reason = "as its neighbours")]
 fn open_beneath(_folder: &Path) -> AbilityResult {
     #[cfg(target_os = "linux")]
-    let can = super::Linux::is_supported();
+    let can = super::Unix::is_supported();
     #[cfg(not(target_os = "linux"))]
     let can = false;
     Ok(can)
@@ -157,7 +157,7 @@ fn hard_links(folder: &Path) -> AbilityResult {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn attributes(folder: &Path) -> AbilityResult {
     use rustix::fs::{XattrFlags, setxattr};
     use rustix::io::Errno;
@@ -169,7 +169,7 @@ fn attributes(folder: &Path) -> AbilityResult {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn attributes(_folder: &Path) -> AbilityResult {
     Ok(false)
 }

@@ -9,11 +9,12 @@
 
 pub mod abilities;
 pub(crate) mod fault;
-#[cfg(target_os = "linux")]
-mod linux;
 #[cfg(unix)]
 mod metadata;
 mod portable;
+mod spelling;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod unix;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -25,10 +26,10 @@ use std::time::SystemTime;
 use cap_std::fs::Dir;
 
 pub use emend_lease::LeaseResult;
-#[cfg(target_os = "linux")]
-pub use linux::Linux;
 pub(crate) use portable::HELPER;
 pub use portable::Portable;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use unix::Unix;
 
 /// The name prefix of files staged next to their target, where the vault is on another file system.
 pub(crate) const BESIDE: &str = ".emend-";
@@ -93,6 +94,12 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn stat(&self, dir: &Dir, name: &OsStr) -> io::Result<Stat>;
     /// Returns the target of the link `name`.
     fn read_link(&self, dir: &Dir, name: &OsStr) -> io::Result<PathBuf>;
+    /// Returns the path of `name` as the disk spells it, where a disk may take another spelling for it and the system can
+    /// tell; `.` is the folder itself. Elsewhere a name is what was written.
+    fn spelled(&self, dir: &Dir, name: &OsStr) -> Option<PathBuf> {
+        let _ = (dir, name);
+        None
+    }
     /// Opens `name` for reading. It never follows a link, and never blocks on a FIFO or device.
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
     /// Returns the metadata of an open file.
@@ -165,9 +172,9 @@ pub(crate) fn folder_as_file(dir: &Dir) -> io::Result<File> {
 /// tested everywhere.
 #[must_use]
 pub fn for_this_machine() -> Arc<dyn Disk> {
-    #[cfg(target_os = "linux")]
-    if std::env::var_os("EMEND_DISK").is_none_or(|choice| choice != "portable") && Linux::is_supported() {
-        return Arc::new(Linux);
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    if std::env::var_os("EMEND_DISK").is_none_or(|choice| choice != "portable") && Unix::is_supported() {
+        return Arc::new(Unix);
     }
     Arc::new(Portable)
 }

@@ -8,6 +8,8 @@ mod locks;
 mod many;
 mod mounts;
 mod recovery;
+#[cfg(target_os = "linux")]
+mod spellings;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
