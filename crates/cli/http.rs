@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use tokio::net::{TcpListener, TcpSocket};
 
 use emend_server::Emend;
@@ -143,7 +143,7 @@ fn read(file: &Path) -> anyhow::Result<Tokens> {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(file)?.permissions().mode();
         if mode & 0o022 != 0 {
-            bail!("others may write to the tokens in {}: chmod go-w it", file.display());
+            anyhow::bail!("others may write to the tokens in {}: chmod go-w it", file.display());
         }
         if mode & 0o044 != 0 {
             tracing::warn!("others may read the tokens in {}: chmod 600 it", file.display());

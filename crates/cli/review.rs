@@ -48,7 +48,8 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
     let state = arguments.workspace.state().or_else(state_folder);
     let state = state.context("there is no state folder; name it with --state-dir").map_err(Stop::Usage)?;
     // A server with another state folder does not know this one, and lets its model read it.
-    let is_beneath = |root: &Path| state.canonicalize().is_ok_and(|state| state.starts_with(root));
+    let is_beneath =
+        |root: &Path| emend_workspace::canonical(&state).is_ok_and(|state| state.starts_with(root));
     let is_readable = workspace.roots().all().iter().any(|root| is_beneath(&root.path));
     if is_readable && state_folder().is_none_or(|own| own != state) {
         return Err(Stop::usage(

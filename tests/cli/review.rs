@@ -1,5 +1,7 @@
 //! `emend review`: the page on loopback and its double in a terminal, for clients that show no page of their own.
 
+#![cfg(unix)]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -150,6 +150,7 @@ fn tokens_come_from_a_file_that_others_cannot_write() {
         std::fs::write(&file, content).unwrap();
         #[cfg(unix)]
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        let _ = mode;
         let mut command = emend_testkit::command(crate::EMEND);
         command.args(["serve", "--no-config", "--http", "0", "--workspace"]).arg(folder.path());
         command.env("XDG_CONFIG_HOME", "/nowhere");

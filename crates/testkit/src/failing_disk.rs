@@ -77,8 +77,8 @@ impl FailingDisk {
     /// Makes a folder a mount of its own: no file is renamed into it or out of it.
     #[must_use]
     pub fn with_mount(mut self, folder: &Path) -> Self {
-        let inode = |metadata: std::fs::Metadata| std::os::unix::fs::MetadataExt::ino(&metadata);
-        self.mount = std::fs::metadata(folder).ok().map(inode);
+        let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority());
+        self.mount = dir.and_then(|dir| self.inner.stat(&dir, OsStr::new("."))).ok().map(|stat| stat.inode);
         self
     }
 
@@ -142,7 +142,7 @@ impl FailingDisk {
         self.healthy_placings.store(n, Ordering::SeqCst);
     }
 
-    /// Kills this process with SIGKILL right before its `n`th call from now on, counted from 1.
+    /// Kills this process, so that nothing of it is cleaned up, right before its `n`th call from now on, counted from 1.
     pub fn kill_before_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
         self.kill_at.store(n, Ordering::SeqCst);
@@ -174,9 +174,7 @@ impl FailingDisk {
     fn call(&self) -> io::Result<()> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         if number == self.kill_at.load(Ordering::SeqCst) {
-            let killed =
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-            panic!("this process should be dead: {killed:?}");
+            kill_this_process();
         }
         let fails = number == self.fail_at.load(Ordering::SeqCst)
             || number >= self.fail_from.load(Ordering::SeqCst)
@@ -200,6 +198,18 @@ impl FailingDisk {
         }
         Ok(())
     }
+}
+
+/// Ends this process as the system does that kills it.
+#[cfg(unix)]
+fn kill_this_process() -> ! {
+    let killed = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    panic!("this process should be dead: {killed:?}");
+}
+
+#[cfg(windows)]
+fn kill_this_process() -> ! {
+    emend_windows::terminate()
 }
 
 impl Disk for FailingDisk {
@@ -324,6 +334,10 @@ impl Disk for FailingDisk {
         self.placing()?;
         self.check_one_mount(from.0, to.0)?;
         self.inner.exchange((from.0, &self.entry(from.0, from.1)), (to.0, &self.entry(to.0, to.1)))
+    }
+
+    fn leaves_gaps(&self) -> bool {
+        self.inner.leaves_gaps()
     }
 
     fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {

@@ -18,6 +18,7 @@
 //! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
+//! cargo xtask wine [NAME|all [SEED]]     what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
 //! ```
 
 pub mod bounded;
@@ -40,6 +41,7 @@ mod power;
 mod race;
 mod servers;
 mod strace;
+mod wine;
 
 use std::time::Duration;
 
@@ -48,7 +50,7 @@ use anyhow::{Context, Result};
 /// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
      figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
-     servers [NAME...], strace [SECONDS [SEED]], strace POINT";
+     servers [NAME...], strace [SECONDS [SEED]], strace POINT, wine [NAME|all [SEED]]";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
@@ -83,6 +85,10 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("strace", _) => {
             let time = number(0, "SECONDS")?.map(Duration::from_secs);
             strace::run(&emend()?, time, number(1, "SEED")?.unwrap_or_else(random::any_seed))?;
+        }
+        ("wine", _) => {
+            let seed = number(1, "SEED")?.unwrap_or_else(random::any_seed);
+            wine::run(arguments.first().copied().filter(|name| *name != "all"), seed)?;
         }
         _ => return Ok(false),
     }

@@ -124,8 +124,7 @@ impl Disk for Portable {
     }
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
-        // Windows has no such call; its renames are durable when they return.
-        if cfg!(unix) { super::folder_as_file(dir)?.sync_all() } else { Ok(()) }
+        super::sync_folder(dir)
     }
 
     fn sync_all(&self, _dir: &Dir) -> io::Result<bool> {

@@ -20,7 +20,9 @@ use crate::problem::Kind;
 use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind};
 use crate::files::trail::Trail;
+use crate::files::written::{beneath, plain};
 use crate::policy::folded::folded;
+use crate::policy::short::may_be_short;
 
 /// The number of links that a path may have; the kernel's own limit.
 const LINKS: usize = 40;
@@ -122,11 +124,12 @@ fn respelled(disk: &dyn Disk, mut place: Place) -> Place {
     place
 }
 
-/// Takes these spellings for names, each where it is one of the same name: the system may know a file by another name, and
-/// a folder may have been moved meanwhile.
+/// Takes these spellings for names, each where it is one of the same name, or the long form of a short one: the system may
+/// know a file by another name, and a folder may have been moved meanwhile.
 fn take_spellings(names: &mut [OsString], real: &[&OsStr]) {
     let plain = |name: &OsStr| folded(&name.to_string_lossy());
-    for (name, real) in names.iter_mut().zip(real).filter(|(name, real)| plain(name) == plain(real)) {
+    let is_same = |name: &OsStr, real: &OsStr| plain(name) == plain(real) || may_be_short(&plain(name));
+    for (name, real) in names.iter_mut().zip(real).filter(|(name, real)| is_same(name, real)) {
         *name = (*real).to_owned();
     }
 }
@@ -226,12 +229,11 @@ fn follow(
                 if links > LINKS {
                     return Err(Refusal::Outside("it goes through too many links"));
                 }
-                let target = disk.read_link(&dir, &step).map_err(Refusal::Io)?;
+                let target = plain(disk.read_link(&dir, &step).map_err(Refusal::Io)?);
                 let inside = if target.is_absolute() {
                     // An absolute link into the root continues from the root.
-                    let inside = target
-                        .strip_prefix(canonical)
-                        .map_err(|_| Refusal::Outside("a link on the way leaves it"))?;
+                    let inside =
+                        beneath(&target, canonical).ok_or(Refusal::Outside("a link on the way leaves it"))?;
                     names.clear();
                     dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
                     inside

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use super::{AwaitingApproval, PlanDigest};
-use crate::disk::folder_as_file;
+use crate::disk::sync_folder;
 use crate::files::report::{ChangeKind, FileReport};
 use crate::files::seal::Seal;
 use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
@@ -232,7 +232,7 @@ impl Approvals {
             Err(error) => return Err(error),
         }
         let _ = dir.remove_file(&id);
-        folder_as_file(&dir)?.sync_all()?;
+        sync_folder(&dir)?;
         Ok(word)
     }
 
