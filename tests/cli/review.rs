@@ -237,7 +237,7 @@ fn what_a_person_applies_under_approval_they_approve_themselves() {
     page.ok("apply_preview", &json!({"preview": on_page}));
     assert_eq!(folder.text("a.txt"), "two\n");
     let mut terminal = review(&folder, &["--terminal", "--mode", "ask", &in_terminal[..12]]);
-    let (status, shown) = at_terminal_ahead(&mut terminal, "Ayq", "");
+    let (status, shown) = at_terminal_ahead(&mut terminal, "Ay\nyq", "");
     assert!(status.success() && shown.contains("Approved, and made as edit"), "{shown}");
     assert_eq!(folder.text("b.txt"), "two\n");
     // What its own client applies is not offered any more.
@@ -317,7 +317,7 @@ fn hunks_are_chosen_in_a_terminal_and_taken_back() {
     let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+\u{1b}[2J5");
     let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
     // Open the first, reject the first hunk, apply, leave.
-    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrAq", "");
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrAy\nq", "");
     assert!(status.success(), "{shown}");
     assert!(shown.contains("+\\u{1b}[2J5") && shown.contains("Applied as edit"), "{shown}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n\u{1b}[2J5\n");
