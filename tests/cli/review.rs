@@ -330,6 +330,59 @@ fn hunks_are_chosen_in_a_terminal_and_taken_back() {
 }
 
 #[test]
+fn choices_outlive_the_list_in_a_terminal_and_leaving_asks() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5");
+    client.preview("apply_patch", json!({"patch": patch})).ok();
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrqqn\nqy\n", "");
+    assert!(status.success(), "{shown}");
+    assert_eq!(shown.matches("is not applied, and goes. Leave (y, then enter; esc: no)? y").count(), 1, "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+    // The first is rejected, the list is looked at, and the rest is applied; what is not confirmed is not.
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrq\nAn\nAy\nq", "");
+    assert!(status.success() && shown.contains("without 1 that you rejected"), "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n");
+}
+
+#[test]
+fn a_file_that_changes_is_told_in_a_terminal_and_previewed_again() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5");
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    let (mut terminal, open) = emend_testkit::terminal::new();
+    let mut command = review(&folder, &["--terminal", &handle]);
+    let mut process = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let nothing = Stdio::null;
+    command.stdin(nothing()).stdout(nothing()).stderr(nothing());
+    let mut buffer = [0; 4096];
+    let mut until = |terminal: &mut fs::File, text: &str| {
+        let mut shown = String::new();
+        while !shown.contains(text) {
+            let read = terminal.read(&mut buffer).unwrap();
+            assert!(read > 0, "{shown}");
+            shown.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+    };
+    until(&mut terminal, "2 open (will be applied)");
+    terminal.write_all(b"r").unwrap();
+    until(&mut terminal, "1 rejected, 1 open (will be applied)");
+    folder.write("a.txt", "zero\none\ntwo\nthree\nfour\nfive\n");
+    until(&mut terminal, "Changed since this preview: a.txt. P previews it again.");
+    terminal.write_all(b"A").unwrap();
+    until(&mut terminal, "Its files have changed: P previews it again");
+    terminal.write_all(b"P").unwrap();
+    until(&mut terminal, "Your choices and comments stay.");
+    terminal.write_all(b"Ay\n").unwrap();
+    until(&mut terminal, "without 1 that you rejected.");
+    terminal.write_all(b"q").unwrap();
+    while let Ok(1..) = terminal.read(&mut buffer) {}
+    assert!(process.wait().unwrap().success());
+    assert_eq!(folder.text("a.txt"), "zero\none\ntwo\nthree\nfour\n5\n");
+}
+
+#[test]
 fn what_waits_is_denied_in_a_terminal_with_a_comment() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let mut client = crate::launch(&folder).argument("--mode=ask").legacy();

@@ -143,6 +143,7 @@ impl Review {
     async fn look(&mut self, subject: Subject) -> anyhow::Result<(String, Option<Subject>)> {
         let mut page = self.load(&subject, false).await?;
         if let Subject::Preview(id) = &subject
+            && !page.is_lost()
             && let Some(kept) = self.kept.remove(id)
         {
             page.take_over(kept);
@@ -161,9 +162,15 @@ impl Review {
             let rows = page.rows();
             let stale = match &page.stale[..] {
                 [] => String::new(),
-                files => format!("Changed since this preview: {}. P previews it again.", files.join(", ")),
+                files => match &page.subject {
+                    Subject::Preview(_) => {
+                        format!("Changed since this preview: {}. P previews it again.", files.join(", "))
+                    }
+                    _ => format!("Changed since: {}.", files.join(", ")),
+                },
             };
-            let line = [&*status, &stale, &page.progress()].into_iter().find(|line| !line.is_empty());
+            let progress = page.progress();
+            let line = [&*status, &stale, &progress].into_iter().find(|line| !line.is_empty());
             let line = screen::plain(line.unwrap_or_default());
             self.screen.draw(&page.title(), &rows, Some(page.current), &line, keys)?;
             let key = self.screen.key().await?;
@@ -191,7 +198,9 @@ impl Review {
                     // A refusal leaves what is shown as it is.
                     match self.load(&subject, true).await {
                         Ok(mut now) => {
-                            let (all, gone) = now.take_over(page.kept());
+                            // Of one of which nothing could be shown, they are where they were left.
+                            let left = self.kept.remove(subject.id()).filter(|_| page.is_lost());
+                            let (all, gone) = now.take_over(left.unwrap_or_else(|| page.kept()));
                             page = now;
                             status = carried(all, gone);
                         }
