@@ -337,7 +337,11 @@ fn choices_outlive_the_list_in_a_terminal_and_leaving_asks() {
     client.preview("apply_patch", json!({"patch": patch})).ok();
     let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrqqn\nqy\n", "");
     assert!(status.success(), "{shown}");
-    assert_eq!(shown.matches("is not applied, and goes. Leave (y, then enter; esc: no)? y").count(), 1, "{shown}");
+    assert_eq!(
+        shown.matches("drop what you chose of a preview (y and enter; esc: no)? y").count(),
+        1,
+        "{shown}"
+    );
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
     // The first is rejected, the list is looked at, and the rest is applied; what is not confirmed is not.
     let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrq\nAn\nAy\nq", "");

@@ -31,7 +31,7 @@ const KEYS_OF_STALE: &str =
 /// What A says of files that have changed.
 const STALE: &str = "Its files have changed: P previews it again, and keeps what you have chosen.";
 /// What is asked before a no.
-const WHY: &str = "What do you want instead (enter declines, also without a word; esc: go on)? ";
+const WHY: &str = "What do you want instead (enter declines; esc: go on)? ";
 
 /// Something of the list.
 struct Entry {
@@ -73,13 +73,13 @@ pub(crate) async fn run(
             None => review.choose(&status).await?,
         };
         let Some(subject) = subject else {
-            let left = review.kept.len();
-            let what = match left {
+            let what = match review.kept.len() {
                 0 => return Ok(Exit::Done),
-                1 => "What you have chosen of a preview is not applied, and goes. Leave".to_owned(),
-                _ => format!("What you have chosen of {left} previews is not applied, and goes. Leave"),
+                1 => "a preview".to_owned(),
+                left => format!("{left} previews"),
             };
-            if review.screen.confirms(&what).await? {
+            let question = format!("Leave, and drop what you chose of {what}");
+            if review.screen.confirms(&question).await? {
                 return Ok(Exit::Done);
             }
             continue;
@@ -175,7 +175,8 @@ impl Review {
             self.screen.draw(&page.title(), &rows, Some(page.current), &line, keys)?;
             let key = self.screen.key().await?;
             if key == KeyCode::Null {
-                if let Some(applied) = self.look_again(&mut page).await? {
+                // What cannot be asked now is asked again, and what was chosen stays.
+                if let Ok(Some(applied)) = self.look_again(&mut page).await {
                     return Ok(applied);
                 }
                 continue;
@@ -209,13 +210,15 @@ impl Review {
                 }
                 (Subject::Preview(_), KeyCode::Char('A')) if page.is_stale() => STALE.clone_into(&mut status),
                 (Subject::Preview(_), KeyCode::Char('e')) => {
-                    "A hunk is written by hand on the page: emend review, in a browser.".clone_into(&mut status);
+                    "A hunk is written by hand on the page: emend review, in a browser."
+                        .clone_into(&mut status);
                 }
                 (Subject::Preview(_), KeyCode::Char('a')) => page.choose(Choice::Accepted),
                 (Subject::Preview(_), KeyCode::Char('r')) => page.choose(Choice::Rejected),
                 (Subject::Preview(_), KeyCode::Char('u')) => page.back(),
                 (Subject::Preview(_) | Subject::Approval(_), KeyCode::Char('c')) => {
-                    let comment = self.screen.ask("Comment for the model (enter sends, esc drops it): ").await?;
+                    let comment =
+                        self.screen.ask("Comment for the model (enter sends, esc drops it): ").await?;
                     if let Some(comment) = comment.filter(|comment| !comment.is_empty()) {
                         page.comment(&comment);
                         "The model gets it with your decision.".clone_into(&mut status);
@@ -385,7 +388,9 @@ fn carried(all: usize, gone: usize) -> String {
     match (all, gone) {
         (0, _) => now.to_owned(),
         (_, 0) => format!("{now} Your choices and comments stay."),
-        _ => format!("{now} Of your choices and comments on {all} hunks, {gone} were of hunks that have changed."),
+        _ => format!(
+            "{now} Of your choices and comments on {all} hunks, {gone} were of hunks that have changed."
+        ),
     }
 }
 

@@ -475,7 +475,11 @@ mod tests {
         assert_eq!(now.take_over(before.kept()), (3, 1));
         assert_eq!(now.taken(), Some(None));
         assert_eq!(now.hunks[0].comments, ["Two of them?"]);
-        assert!(now.progress().contains("2 accepted, 0 rejected, 1 open (will be applied)"), "{}", now.progress());
+        assert!(
+            now.progress().contains("2 accepted, 0 rejected, 1 open (will be applied)"),
+            "{}",
+            now.progress()
+        );
     }
 
     #[test]

@@ -137,7 +137,8 @@ impl Screen {
         let (width, height) = size();
         let columns = usize::from(width);
         let keys = in_lines(keys, columns);
-        let rows = &rows.iter().flat_map(|row| row.wrapped(columns.saturating_sub(2))).collect::<Vec<_>>()[..];
+        let rows =
+            &rows.iter().flat_map(|row| row.wrapped(columns.saturating_sub(2))).collect::<Vec<_>>()[..];
         self.room = usize::from(height).saturating_sub(2 + keys.len()).max(1);
         // At first the top is shown, which says what this is.
         if self.current.is_none() {
@@ -187,7 +188,7 @@ impl Screen {
 
     /// Asks for a yes.
     pub(super) async fn confirms(&self, question: &str) -> anyhow::Result<bool> {
-        let said = self.ask(&format!("{question} (y, then enter; esc: no)? ")).await?;
+        let said = self.ask(&format!("{question} (y and enter; esc: no)? ")).await?;
         Ok(matches!(said.as_deref(), Some("y" | "yes")))
     }
 
@@ -295,12 +296,21 @@ mod tests {
 
     #[test]
     fn a_long_line_takes_as_many_rows_as_it_needs() {
-        let row = Row { text: "12345\u{6f22}\u{5b57}8".into(), paint: Paint::Added, item: Some(1), is_continued: false };
+        let row = Row {
+            text: "12345\u{6f22}\u{5b57}8".into(),
+            paint: Paint::Added,
+            item: Some(1),
+            is_continued: false,
+        };
         let rows = row.wrapped(6);
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         assert_eq!(texts, ["12345", "\u{6f22}\u{5b57}8"]);
         assert!(rows.iter().all(|row| row.item == Some(1) && row.paint == Paint::Added));
-        assert_eq!(rows.iter().map(|row| row.is_continued).collect::<Vec<_>>(), [false, true], "one line is marked once");
+        assert_eq!(
+            rows.iter().map(|row| row.is_continued).collect::<Vec<_>>(),
+            [false, true],
+            "one line is marked once"
+        );
         let empty = Row { text: String::new(), paint: Paint::Plain, item: None, is_continued: false };
         assert_eq!(empty.wrapped(80).len(), 1);
     }
