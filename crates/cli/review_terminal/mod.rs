@@ -384,13 +384,11 @@ impl Review {
 
 /// Says what became of what was chosen of so many hunks, of which some are gone.
 fn carried(all: usize, gone: usize) -> String {
-    let now = "This is a new preview, of the files as they are now.";
+    let now = "Previewed again.";
     match (all, gone) {
         (0, _) => now.to_owned(),
         (_, 0) => format!("{now} Your choices and comments stay."),
-        _ => format!(
-            "{now} Of your choices and comments on {all} hunks, {gone} were of hunks that have changed."
-        ),
+        _ => format!("{now} Of {all} hunks with choices or comments, {gone} have changed."),
     }
 }
 
