@@ -22,6 +22,8 @@ use crate::workspace::{Opened, WorkspaceFlags, state_folder};
 
 /// The client's name in the history.
 const CLIENT: &str = "emend review";
+/// Why the review is in the terminal.
+const NO_BROWSER: &str = "No browser was found (BROWSER, DISPLAY), so this is the review in the terminal.";
 /// The folder in the state folder with the files that lead to the page.
 const FOLDER: &str = "review";
 
@@ -68,9 +70,10 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
     let requests = StopRequests::listen(std::time::Duration::from_secs(10))?;
     let browser = if arguments.no_open { None } else { browser() };
     if arguments.terminal || (browser.is_none() && !arguments.no_open && stdout().is_terminal()) {
+        let why = if arguments.terminal { "" } else { NO_BROWSER };
         // A signal must not leave the terminal as the review has it.
         return tokio::select! {
-            ended = review_terminal::run(client, first, output.colours) => ended.map_err(Stop::of),
+            ended = review_terminal::run(client, first, output.colours, why) => ended.map_err(Stop::of),
             () = requests.first() => Ok(Exit::Done),
         };
     }

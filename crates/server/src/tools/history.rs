@@ -44,7 +44,7 @@ impl Tool for UndoEdit {
         let origin = call.origin(Self::ABOUT, given.raw());
         match given.read().map_err(NotCommitted::from).and_then(|asked| undo(call, &origin, &asked)) {
             Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Done)),
-            Err(not_committed) => Answer::from_not_committed(not_committed),
+            Err(not_committed) => Answer::not_committed_for(not_committed, call.audience()),
         }
     }
 }

@@ -35,7 +35,9 @@ use std::sync::OnceLock;
 
 use rmcp::model::JsonObject;
 
+use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Seen};
+use emend_workspace::readings::Readings;
 use emend_workspace::{Approval, EditContext, Effort, NotCommitted, Origin, Progress, Report, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
@@ -47,6 +49,7 @@ use crate::app_approval::AppApproval;
 use crate::apply_model::ApplyModel;
 use crate::door::Door;
 use crate::effects::Effects;
+use crate::messages::Audience;
 use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
@@ -71,6 +74,8 @@ pub struct Call<'a> {
     pub(crate) door: Door,
     /// The caller.
     pub caller: Caller<'a>,
+    /// What the caller has read. A person on a page of ours has read nothing: they see what an edit does before they make it.
+    pub readings: &'a Mutex<Readings>,
     /// The idempotency key that the client named.
     pub key: Option<&'a str>,
     /// Whether line numbers without a version count as far as the caller was shown them.
@@ -91,7 +96,15 @@ impl Call<'_> {
     /// Returns the context of an edit that this call makes.
     fn context<'a>(&'a self, origin: &'a Origin) -> EditContext<'a> {
         let Self { effort, approval, cancelled, progress, .. } = *self;
-        EditContext { readings: self.caller.readings(), origin, approval, effort, cancelled, progress }
+        EditContext { readings: self.readings, origin, approval, effort, cancelled, progress }
+    }
+
+    /// Returns who reads the answer. What a client shows may be read by a model.
+    fn audience(&self) -> Audience {
+        match self.door {
+            Door::Client => Audience::Model,
+            Door::Person => Audience::Person,
+        }
     }
 
     /// Creates the outcome of an edit that was made, with the side effects that were begun for it.
