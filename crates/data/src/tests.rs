@@ -1,5 +1,7 @@
 //! Values that are set, added and removed, and what stands around them.
 
+mod placed;
+
 use serde_json::{Value, json};
 
 use crate::{Action, Change, Data, Fault, Format, Key, Splice, Step, find};
