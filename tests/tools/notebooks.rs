@@ -218,7 +218,8 @@ fn what_is_no_cell_or_not_certain_is_refused() {
 fn a_cell_that_is_as_it_was_is_changed_though_the_file_is_another() {
     let (folder, mut client) = with_notebook();
     let old = version(&mut client);
-    call(&mut client, "str_replace", &json!({"cell": "intro", "old_string": "# Title", "new_string": "# T"})).ok();
+    call(&mut client, "str_replace", &json!({"cell": "intro", "old_string": "# Title", "new_string": "# T"}))
+        .ok();
     let change = json!({"cell": "2", "version": old, "new_text": "y = 4"});
     call(&mut client, "replace_lines", &change).ok();
     assert!(folder.text("a.ipynb").contains("\"y = 4\""));
@@ -248,5 +249,9 @@ fn a_text_in_cells_is_found_without_a_cell_and_outputs_of_old_code_are_told() {
     let whole = whole.refused("invalid-argument");
     assert!(whole.text.contains("an empty new_text deletes a cell"), "{}", whole.text);
     let answer = call(&mut client, "replace_lines", &json!({"cell": 1, "new_text": "x"})).ok();
-    assert!(answer.text.contains("Cell load: its outputs are still those of the old code"), "{}", answer.text);
+    assert!(
+        answer.text.contains("Cell load: its outputs are still those of the old code"),
+        "{}",
+        answer.text
+    );
 }

@@ -204,13 +204,16 @@ fn what_is_given_as_json_itself_is_taken_and_what_was_made_is_told() {
     let answer = set(&mut client, "a.json", &["k", "-1"], &json!({"json": [false], "insert": true})).ok();
     assert!(answer.text.contains("k was not there: it was added, as a list."), "{}", answer.text);
     set(&mut client, "a.json", &["e.size"], &json!({"json": 5, "insert": true})).ok();
-    client.call("set_value", json!({"path": "a.json", "key": ["k", 0], "json": true, "expected": [false]})).ok();
+    client
+        .call("set_value", json!({"path": "a.json", "key": ["k", 0], "json": true, "expected": [false]}))
+        .ok();
     assert_eq!(folder.text("a.json"), "{\n  \"k\": [\n    true\n  ],\n  \"e.size\": 5\n}\n");
     let dotted = json!({"path": "a.json", "key": "x.y", "json": 5, "insert": true});
     let refused = client.call("set_value", dotted).refused("invalid-argument");
     assert!(refused.text.contains("step by step: [\"x\", \"y\"]"), "{}", refused.text);
     let refused = set(&mut client, "a.ini", &["level"], &json!({"value": "2"})).refused("invalid-argument");
     assert!(refused.text.contains("s has a level: key = [\"s\", \"level\"]"), "{}", refused.text);
-    let refused = set(&mut client, "a.ini", &["s", "x"], &json!({"delete": true})).refused("invalid-argument");
+    let refused =
+        set(&mut client, "a.ini", &["s", "x"], &json!({"delete": true})).refused("invalid-argument");
     assert!(!refused.text.contains("insert"), "{}", refused.text);
 }
