@@ -13,11 +13,11 @@ use emend_workspace::{CallIdentity, NotDone, Origin};
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::{Call, find};
-use crate::schema;
 use crate::wire::{
     ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, RenameSymbol, ReplaceInFiles,
     ReplaceLines, SetValue, StrReplace, WriteFile,
 };
+use crate::{arguments, schema};
 
 impl EditFiles {
     /// The tools whose edits it joins.
@@ -67,6 +67,11 @@ the result of those before it; line numbers stay those of the version that is na
                      are, and would not see what the edits before it do"
                 );
                 return Err(Problem { edit: Some(at + 1), ..invalid("tool", &message) });
+            }
+            if edit.get("cell").is_some_and(|cell| !arguments::is_nothing(cell) || cell.is_number()) {
+                let message = "cells cannot be joined with other edits: a cell is changed by a call of its own, before or after \
+                               this one (str_replace or replace_lines, which have cell)";
+                return Err(Problem { edit: Some(at + 1), ..invalid("cell", message) });
             }
         }
         Ok(())

@@ -282,7 +282,7 @@ pub struct SetValue {
     /// The version, if it must be this.
     #[schemars(description = "")]
     pub version: Option<String>,
-    /// Several of these.
+    /// Several of these; path and version stay outside.
     pub edits: Option<Vec<JsonObject>>,
 }
 
@@ -290,15 +290,15 @@ pub struct SetValue {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneValue {
-    /// ["scripts", "test"]; in lists ["steps", "0"] or ["steps", "name=Test"].
+    /// ["scripts", "test"]; in lists ["steps", "0"], ["steps", "name=Test"].
     pub key: Option<Vec<String>>,
-    /// The new value, if it is a text.
+    /// The new text.
     pub value: Option<String>,
     /// Or as JSON: 5, true, null, ["a"].
     pub json: Option<String>,
     /// Refuse unless it is this.
     pub expected: Option<String>,
-    /// The key is new; in a list, before that index (-1: last).
+    /// The key is new; in a list, before that index (-1: at the end).
     pub insert: Option<bool>,
     /// The key below the new one.
     #[schemars(description = "")]
