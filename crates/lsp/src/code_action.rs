@@ -77,14 +77,14 @@ mod tests {
 
     use super::*;
 
-    fn read(sent: Value, dialect: Dialect) -> Option<What> {
-        Some(Action::read(&sent, &[QUICK_FIX], dialect)?.what)
+    fn read(sent: &Value, dialect: Dialect) -> Option<What> {
+        Some(Action::read(sent, &[QUICK_FIX], dialect)?.what)
     }
 
     #[test]
     fn an_action_is_an_edit_or_said_to_be_none() {
         let edit = json!({"changes": {}});
-        let plain = |sent| read(sent, Dialect::Plain);
+        let plain = |sent: Value| read(&sent, Dialect::Plain);
         assert_eq!(
             plain(json!({"title": "x", "kind": "quickfix", "edit": edit})),
             Some(What::Edit(edit.clone()))
@@ -113,9 +113,9 @@ mod tests {
                 json!({"title": "", "command": "_typescript.applyCodeActionCommand", "arguments": arguments});
             json!({"title": "x", "kind": "quickfix", "edit": {}, "command": command})
         };
-        assert_eq!(read(sent(Value::Null), Dialect::TypeScript), Some(What::Edit(json!({}))));
+        assert_eq!(read(&sent(Value::Null), Dialect::TypeScript), Some(What::Edit(json!({}))));
         let runs = |what| matches!(what, Some(What::Command(_)));
-        assert!(runs(read(sent(json!([{"type": "install package"}])), Dialect::TypeScript)));
-        assert!(runs(read(sent(Value::Null), Dialect::Plain)));
+        assert!(runs(read(&sent(json!([{"type": "install package"}])), Dialect::TypeScript)));
+        assert!(runs(read(&sent(Value::Null), Dialect::Plain)));
     }
 }

@@ -14,6 +14,9 @@ use crate::question::{self, Asked, Fix, Question, Said, Which};
 use crate::server_process::RequestError;
 use crate::workspace_edit::WorkspaceEdit;
 
+/// The title of an action, and its edit or why there is none.
+type Offered = (String, Result<WorkspaceEdit, String>);
+
 /// For how many errors and warnings of a file a server is asked what it offers.
 const PROBLEMS: usize = 30;
 /// How many changes that a server offers are kept.
@@ -122,7 +125,7 @@ impl LspSession {
         diagnostics: &[&Value],
         kinds: &[&str],
         deadline: Instant,
-    ) -> Result<Vec<(String, Result<WorkspaceEdit, String>)>, RequestError> {
+    ) -> Result<Vec<Offered>, RequestError> {
         let context = json!({"diagnostics": diagnostics, "only": kinds, "triggerKind": 1});
         let params = json!({"textDocument": {"uri": uri(path)?}, "range": range, "context": context});
         let sent = self.request("textDocument/codeAction", &params, deadline)?;

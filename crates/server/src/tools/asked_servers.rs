@@ -100,6 +100,9 @@ pub(super) struct Heard<T> {
     pub(super) unseen: Option<&'static str>,
 }
 
+/// Lists that servers have given, and the files whose texts they had.
+type Answers<T> = (Heard<Vec<T>>, KnownFiles);
+
 impl<T> Heard<T> {
     /// Takes what servers have answered; `None` if those that could do not offer to answer such questions.
     fn new(answers: Vec<Answered>, read: impl Fn(&Answered) -> Option<T>) -> Result<Option<Self>, Problem> {
@@ -160,11 +163,7 @@ impl Inquiry<'_, '_> {
     }
 
     /// Asks for places, of which each server may know others. `None` if no server offers them.
-    pub(super) fn places(
-        &self,
-        files: KnownFiles,
-        asked: &Asked,
-    ) -> Result<Option<(Heard<Vec<Place>>, KnownFiles)>, Problem> {
+    pub(super) fn places(&self, files: KnownFiles, asked: &Asked) -> Result<Option<Answers<Place>>, Problem> {
         let listen = |answers| Heard::new(answers, |answer| answer.places().map(<[Place]>::to_vec));
         let unknown = |heard: &Heard<Vec<Place>>, files: &KnownFiles| {
             let named =
@@ -175,7 +174,7 @@ impl Inquiry<'_, '_> {
     }
 
     /// Asks what the servers would change about what they find wrong in the file. `None` if none offers that.
-    pub(super) fn fixes(&self, files: KnownFiles) -> Result<Option<(Heard<Vec<Fix>>, KnownFiles)>, Problem> {
+    pub(super) fn fixes(&self, files: KnownFiles) -> Result<Option<Answers<Fix>>, Problem> {
         let listen = |answers| Heard::new(answers, |answer| answer.fixes().map(<[Fix]>::to_vec));
         let unknown = |heard: &Heard<Vec<Fix>>, files: &KnownFiles| {
             let edits = heard

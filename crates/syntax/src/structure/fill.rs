@@ -222,7 +222,7 @@ impl<'a> Writer<'a, '_> {
                 let nodes = variables.get_multiple_matches(name);
                 nodes.first().zip(nodes.last()).map(|(first, last)| first.range().start..last.range().end)
             } else {
-                variables.get_match(name).map(|node| node.range())
+                variables.get_match(name).map(ast_grep_core::Node::range)
             };
             drops_comma = is_multiple && range.is_none();
             if let Some(range) = range {
