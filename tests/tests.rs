@@ -12,7 +12,10 @@ mod policy;
 mod protocol;
 #[cfg(feature = "team")]
 mod team;
+mod refused;
 mod tools;
+#[cfg(windows)]
+mod windows;
 
 use std::process::{Child, Stdio};
 
@@ -50,6 +53,11 @@ fn opening() -> Value {
 /// A server of this workspace, and a client of it.
 fn serve(folder: &Folder) -> Client {
     launch(folder).legacy()
+}
+
+/// A server of this workspace with these arguments, and a client of it.
+fn serve_with(folder: &Folder, arguments: &[&str]) -> Client {
+    arguments.iter().fold(launch(folder), Launch::argument).legacy()
 }
 
 /// A server of this workspace that answers in full, and a client of it.

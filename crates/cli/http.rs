@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 #[cfg(unix)]
 use tokio::net::UnixListener;
 use tokio::net::{TcpListener, TcpSocket};
@@ -254,7 +254,7 @@ pub(crate) fn read_secret(file: &Path) -> anyhow::Result<String> {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(file)?.permissions().mode();
         if mode & 0o022 != 0 {
-            bail!("others may write to {}: chmod go-w it", file.display());
+            anyhow::bail!("others may write to {}: chmod go-w it", file.display());
         }
         if mode & 0o044 != 0 {
             tracing::warn!("others may read {}: chmod 600 it", file.display());

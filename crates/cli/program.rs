@@ -9,7 +9,7 @@ use emend_process::search::Search;
 /// The path of the running executable.
 pub(crate) fn own() -> anyhow::Result<PathBuf> {
     let own = env::current_exe().context("the path of this executable is not known")?;
-    Ok(own.canonicalize().unwrap_or(own))
+    Ok(emend_workspace::canonical(&own).unwrap_or(own))
 }
 
 /// The program that this name or absolute path stands for on PATH.
@@ -56,5 +56,6 @@ pub(crate) fn meant_by(command: &str) -> Option<PathBuf> {
 
 /// Whether this file is the running executable.
 pub(crate) fn is_own(file: &Path) -> bool {
-    own().is_ok_and(|own| file.is_absolute() && file.canonicalize().is_ok_and(|file| file == own))
+    own()
+        .is_ok_and(|own| file.is_absolute() && emend_workspace::canonical(file).is_ok_and(|file| file == own))
 }

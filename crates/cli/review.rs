@@ -22,6 +22,8 @@ use crate::workspace::{Opened, WorkspaceFlags, state_folder};
 
 /// The client's name in the history.
 const CLIENT: &str = "emend review";
+/// Why the review is in the terminal.
+const NO_BROWSER: &str = "No browser was found (BROWSER, DISPLAY), so this is the review in the terminal.";
 /// The folder in the state folder with the files that lead to the page.
 const FOLDER: &str = "review";
 
@@ -48,7 +50,8 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
     let state = arguments.workspace.state().or_else(state_folder);
     let state = state.context("there is no state folder; name it with --state-dir").map_err(Stop::Usage)?;
     // A server with another state folder does not know this one, and lets its model read it.
-    let is_beneath = |root: &Path| state.canonicalize().is_ok_and(|state| state.starts_with(root));
+    let is_beneath =
+        |root: &Path| emend_workspace::canonical(&state).is_ok_and(|state| state.starts_with(root));
     let is_readable = workspace.roots().all().iter().any(|root| is_beneath(&root.path));
     if is_readable && state_folder().is_none_or(|own| own != state) {
         return Err(Stop::usage(
@@ -67,9 +70,10 @@ pub(crate) async fn run(arguments: &Arguments, output: Output) -> Ended {
     let requests = StopRequests::listen(std::time::Duration::from_secs(10), None)?;
     let browser = if arguments.no_open { None } else { browser() };
     if arguments.terminal || (browser.is_none() && !arguments.no_open && stdout().is_terminal()) {
+        let why = if arguments.terminal { "" } else { NO_BROWSER };
         // A signal must not leave the terminal as the review has it.
         return tokio::select! {
-            ended = review_terminal::run(client, first, output.colours) => ended.map_err(Stop::of),
+            ended = review_terminal::run(client, first, output.colours, why) => ended.map_err(Stop::of),
             () = requests.first() => Ok(Exit::Done),
         };
     }

@@ -298,7 +298,7 @@ fn in_full(written: &str, home: Option<&Path>) -> anyhow::Result<String> {
 pub(crate) fn without_links(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for ancestor in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
+        if let (Ok(real), Ok(rest)) = (emend_workspace::canonical(ancestor), path.strip_prefix(ancestor)) {
             // Joining an empty path would add a slash, which a file must not have.
             return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }

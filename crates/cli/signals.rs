@@ -1,5 +1,5 @@
-//! The signals that stop a server: SIGTERM from a supervisor, Ctrl-C, and SIGHUP from a terminal that closes. A team's server
-//! has no terminal: SIGHUP tells it to read its settings again.
+//! The signals that stop a server: SIGTERM from a supervisor, Ctrl-C, and SIGHUP from a terminal that closes; on Windows, what
+//! a console tells its programs. A team's server has no terminal: SIGHUP tells it to read its settings again.
 //!
 //! A thread of its own handles them, whatever the other threads do. It also ends the process if something hangs.
 
@@ -89,19 +89,16 @@ async fn end(mut signals: Signals, count: &watch::Sender<usize>, longest: Durati
 }
 
 /// The handlers of the signals that end a process.
+#[cfg(unix)]
 struct Signals {
-    #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
     hangup: Option<tokio::signal::unix::Signal>,
-    #[cfg(unix)]
     reloads: Option<watch::Sender<usize>>,
 }
 
+#[cfg(unix)]
 impl Signals {
-    #[cfg(unix)]
     fn new(reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
@@ -115,12 +112,6 @@ impl Signals {
         })
     }
 
-    #[cfg(not(unix))]
-    fn new(_reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(unix)]
     async fn next(&mut self) {
         let hangup = async {
             loop {
@@ -140,10 +131,37 @@ impl Signals {
             () = hangup => {}
         }
     }
+}
 
-    #[cfg(not(unix))]
+/// The handlers of what a console tells its programs: Ctrl-C, Ctrl-Break, that it closes, and that the machine shuts down.
+/// After the last two, Windows gives a process some seconds.
+#[cfg(windows)]
+struct Signals {
+    interrupt: tokio::signal::windows::CtrlC,
+    stop: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl Signals {
+    fn new(_reloads: Option<watch::Sender<usize>>) -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        Ok(Self {
+            interrupt: ctrl_c()?,
+            stop: ctrl_break()?,
+            close: ctrl_close()?,
+            shutdown: ctrl_shutdown()?,
+        })
+    }
+
     async fn next(&mut self) {
-        let _ = tokio::signal::ctrl_c().await;
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.stop.recv() => {}
+            _ = self.close.recv() => {}
+            _ = self.shutdown.recv() => {}
+        }
     }
 }
 

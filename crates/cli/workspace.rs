@@ -14,7 +14,7 @@ use emend_server::{ApplyModel, Effects};
 use emend_workspace::Mode;
 use emend_workspace::policy::{WORKSPACE_FILE, apply_model};
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
+use emend_workspace::{Policy, RootSpec, Workspace, canonical, disk, history};
 
 use crate::exit::Stop;
 use crate::settings;
@@ -105,7 +105,7 @@ impl WorkspaceFlags {
         if !self.workspaces.is_empty() {
             return None;
         }
-        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+        let here = canonical(&std::env::current_dir().ok()?).ok()?;
         let state = self.opening.state.clone().or_else(state_folder);
         let disk = disk::for_this_machine();
         history::nearest_above(&*disk, &here, state.as_deref()).map(Path::to_owned)
@@ -115,7 +115,7 @@ impl WorkspaceFlags {
     /// folder, if that is in the workspace.
     pub(crate) fn path_from_here(&self, workspace: &Workspace, path: &str) -> String {
         let named = !self.workspaces.is_empty();
-        let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
+        let here = std::env::current_dir().ok().and_then(|here| canonical(&here).ok());
         let Some(here) = here.filter(|_| !named && !Path::new(path).is_absolute()) else {
             return path.to_owned();
         };
@@ -343,7 +343,7 @@ fn roots(
 /// this user count, without a gap: whoever may write into a folder above, such as `/tmp`, must not decide what is opened.
 /// The home folder and `/` are never found.
 fn project_around(here: &Path, state: Option<&Path>) -> Option<PathBuf> {
-    let here = here.canonicalize().ok()?;
+    let here = canonical(here).ok()?;
     let disk = disk::for_this_machine();
     // The search begins above the folder that it is given.
     let below = here.join("here");
@@ -371,7 +371,7 @@ fn is_of_this_user(_folder: &Path) -> bool {
 
 /// Whether this folder is `/` or the home folder, which nobody opens without naming it.
 pub(crate) fn is_too_much(folder: &Path) -> bool {
-    let is_home = home().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == folder));
+    let is_home = home().is_some_and(|home| canonical(&home).is_ok_and(|home| home == folder));
     folder.parent().is_none() || is_home
 }
 

@@ -291,6 +291,36 @@ fn a_desktop_program_gets_the_whole_path() {
 }
 
 #[test]
+fn a_client_on_windows_starts_this_program_through_wsl() {
+    let folder = Folder::with([("../windows/.keep", ""), ("a.txt", "")]);
+    let home = folder.beside("windows").into_os_string().into_string().unwrap();
+    let init = |client: &str, more: &[&str]| {
+        let arguments = [&["init", client, "--system", "windows", "--home", &home, "--yes"], more].concat();
+        Command::new(&folder, &arguments).variable("WSL_DISTRO_NAME", "Debian").run()
+    };
+    let desktop = "../windows/AppData/Roaming/Claude/claude_desktop_config.json";
+    init("claude-desktop", &[]).ends(0);
+    let here = folder.path().to_str().unwrap();
+    let line = ["--distribution", "Debian", "--exec", &own_path(), "serve", "--workspace", here];
+    let entry = document(&folder.text(desktop))["mcpServers"]["emend"].clone();
+    assert_eq!(entry, json!({"command": "wsl.exe", "args": line}));
+    // A second time there is nothing to do, and what a person added stays.
+    let before = folder.text(desktop);
+    init("claude-desktop", &[]).ends(0);
+    assert_eq!(folder.text(desktop), before);
+    init("claude-desktop", &["--remove"]).ends(0);
+    assert!(!folder.has(desktop));
+    // The variables of a project are paths of Windows, which Linux does not know.
+    init("cursor", &[]).ends(0);
+    let entry = document(&folder.text("../windows/.cursor/mcp.json"))["mcpServers"]["emend"].clone();
+    assert_eq!(entry["args"], json!(line));
+    init("codex", &[]).ends(0);
+    assert!(folder.text("../windows/.codex/config.toml").contains("wsl.exe"));
+    init("cursor", &["--project"]).ends(2);
+    assert!(!folder.has(".cursor"));
+}
+
+#[test]
 fn what_a_client_does_not_have_is_wrong_usage() {
     let folder = Folder::new();
     fs::create_dir(folder.beside("home")).unwrap();

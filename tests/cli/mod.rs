@@ -369,6 +369,7 @@ fn colours_are_shown_where_they_are_wanted() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_terminal_that_knows_no_colours_gets_none() {
     let folder = Folder::new();
     let shown = |terminal: &str| {

@@ -1,5 +1,7 @@
 //! `emend review`: the page on loopback and its double in a terminal, for clients that show no page of their own.
 
+#![cfg(unix)]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -136,7 +138,8 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
     let patch = "*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5";
     let patch = json!({"patch": emend_testkit::client::patch(patch)});
     let handle = client.preview("apply_patch", patch.clone()).ok().handle();
-    let other = client.preview("apply_patch", patch).ok().handle();
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-three\n+3");
+    let other = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
 
     let page = Page::entered(&folder);
     let list = page.ok("review", &json!({}));
@@ -155,7 +158,7 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
     let told = client.call("apply_preview", json!({"preview": handle})).ok();
     assert_eq!(told.structured["edit"], edit);
     assert!(
-        told.text.contains("applied this preview themselves, on the review page, without its hunks 1"),
+        told.text.contains("applied this preview themselves, on the review page, without its hunk 1."),
         "{}",
         told.text
     );
@@ -236,7 +239,7 @@ fn what_a_person_applies_under_approval_they_approve_themselves() {
     page.ok("apply_preview", &json!({"preview": on_page}));
     assert_eq!(folder.text("a.txt"), "two\n");
     let mut terminal = review(&folder, &["--terminal", "--mode", "ask", &in_terminal[..12]]);
-    let (status, shown) = at_terminal_ahead(&mut terminal, "Ayq", "");
+    let (status, shown) = at_terminal_ahead(&mut terminal, "Ay\nyq", "");
     assert!(status.success() && shown.contains("Approved, and made as edit"), "{shown}");
     assert_eq!(folder.text("b.txt"), "two\n");
     // What its own client applies is not offered any more.
@@ -316,16 +319,73 @@ fn hunks_are_chosen_in_a_terminal_and_taken_back() {
     let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+\u{1b}[2J5");
     let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
     // Open the first, reject the first hunk, apply, leave.
-    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrAq", "");
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrAy\nq", "");
     assert!(status.success(), "{shown}");
     assert!(shown.contains("+\\u{1b}[2J5") && shown.contains("Applied as edit"), "{shown}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n\u{1b}[2J5\n");
     assert!(
-        client.call("apply_preview", json!({"preview": handle})).ok().text.contains("without its hunks 1")
+        client.call("apply_preview", json!({"preview": handle})).ok().text.contains("without its hunk 1.")
     );
     let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nTy\nq", "");
     assert!(status.success() && shown.contains("Taken back"), "{shown}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+}
+
+#[test]
+fn choices_outlive_the_list_in_a_terminal_and_leaving_asks() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5");
+    client.preview("apply_patch", json!({"patch": patch})).ok();
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrqqn\nqy\n", "");
+    assert!(status.success(), "{shown}");
+    assert_eq!(
+        shown.matches("drop what you chose of a preview (y and enter; esc: no)? y").count(),
+        1,
+        "{shown}"
+    );
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
+    // The first is rejected, the list is looked at, and the rest is applied; what is not confirmed is not.
+    let (status, shown) = at_terminal_ahead(&mut review(&folder, &["--terminal"]), "\nrq\nAn\nAy\nq", "");
+    assert!(status.success() && shown.contains("without 1 that you rejected"), "{shown}");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nthree\nfour\n5\n");
+}
+
+#[test]
+fn a_file_that_changes_is_told_in_a_terminal_and_previewed_again() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let mut client = serve(&folder);
+    let patch = emend_testkit::client::patch("*** Update File: a.txt\n@@\n-one\n+1\n@@\n-five\n+5");
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    let (mut terminal, open) = emend_testkit::terminal::new();
+    let mut command = review(&folder, &["--terminal", &handle]);
+    let mut process = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    let nothing = Stdio::null;
+    command.stdin(nothing()).stdout(nothing()).stderr(nothing());
+    let mut buffer = [0; 4096];
+    let mut until = |terminal: &mut fs::File, text: &str| {
+        let mut shown = String::new();
+        while !shown.contains(text) {
+            let read = terminal.read(&mut buffer).unwrap();
+            assert!(read > 0, "{shown}");
+            shown.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+    };
+    until(&mut terminal, "2 open (will be applied)");
+    terminal.write_all(b"r").unwrap();
+    until(&mut terminal, "1 rejected, 1 open (will be applied)");
+    folder.write("a.txt", "zero\none\ntwo\nthree\nfour\nfive\n");
+    until(&mut terminal, "Changed since this preview: a.txt. P previews it again.");
+    terminal.write_all(b"A").unwrap();
+    until(&mut terminal, "Its files have changed: P previews it again");
+    terminal.write_all(b"P").unwrap();
+    until(&mut terminal, "Your choices and comments stay.");
+    terminal.write_all(b"Ay\n").unwrap();
+    until(&mut terminal, "without 1 that you rejected.");
+    terminal.write_all(b"q").unwrap();
+    while let Ok(1..) = terminal.read(&mut buffer) {}
+    assert!(process.wait().unwrap().success());
+    assert_eq!(folder.text("a.txt"), "zero\none\ntwo\nthree\nfour\n5\n");
 }
 
 #[test]
@@ -413,6 +473,79 @@ fn what_was_shown_is_what_is_applied_or_nothing_is() {
     assert!(no.to_string().contains("undo_edit takes it back"), "{no}");
     let again = page.call("review", &json!({"preview": handle, "again": true}));
     assert!(again.to_string().contains("applied before"), "{again}");
+}
+
+#[test]
+fn what_was_applied_here_before_is_no_hindrance_when_it_is_gone() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    let patch = json!({"patch": emend_testkit::client::patch("*** Add File: LICENSE\n+free")});
+    let first = client.preview("apply_patch", patch.clone()).ok().handle();
+    let page = Page::entered(&folder);
+    page.ok("review", &json!({"preview": first}));
+    page.ok("apply_preview", &json!({"preview": first}));
+    fs::remove_file(folder.at("LICENSE")).unwrap();
+    let second = client.preview("apply_patch", patch).ok().handle();
+    let shown = page.ok("review", &json!({"preview": second}));
+    assert_eq!((&shown["state"], &shown["stale"]), (&json!("waiting"), &json!([])), "{shown}");
+    page.ok("apply_preview", &json!({"preview": second}));
+    assert_eq!(folder.text("LICENSE"), "free\n");
+}
+
+#[test]
+fn the_client_is_told_what_a_person_wrote_by_hand() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\nfour\n")]);
+    let mut client = serve(&folder);
+    let patch = "*** Update File: a.txt\n@@\n-one\n+1\n@@\n-four\n+4";
+    let handle =
+        client.preview("apply_patch", json!({"patch": emend_testkit::client::patch(patch)})).ok().handle();
+    let page = Page::entered(&folder);
+    assert_eq!(page.ok("review", &json!({"preview": handle}))["hunks"][0].get("is_by_hand"), None);
+    let by_hand = |text: Value| json!({"preview": handle, "path": "a.txt", "hunk": 1, "old": 0, "count": 4, "text": text});
+    assert_ne!(page.call("revise", &by_hand(json!("eins\ntwo\nthree\nfour\n")))["isError"], true);
+    let shown = page.ok("review", &json!({"preview": handle}));
+    assert_eq!(shown["hunks"][0]["is_by_hand"], true);
+    assert_eq!(shown["hunks"][1].get("is_by_hand"), None);
+    // Back to what the model wrote, and by hand once more.
+    assert_ne!(page.call("revise", &by_hand(Value::Null))["isError"], true);
+    let shown = page.ok("review", &json!({"preview": handle}));
+    assert_eq!((shown["hunks"][0].get("is_by_hand"), &shown["hunks"][0]["lines"][1]), (None, &json!("+1")));
+    assert_ne!(page.call("revise", &by_hand(json!("uno\ntwo\nthree\nfour\n")))["isError"], true);
+    page.ok("apply_preview", &json!({"preview": handle, "hunks": [1]}));
+    page.ok("decide", &json!({"preview": handle, "is_allowed": true, "comment": "Thanks."}));
+    assert_eq!(folder.text("a.txt"), "uno\ntwo\nthree\nfour\n");
+    let told = client.call("apply_preview", json!({"preview": handle})).ok().text;
+    assert!(told.contains("without its hunk 2. There is nothing more to apply. They say: Thanks."), "{told}");
+    assert!(told.contains("The person wrote hunk 1 of a.txt by hand. It is now:\n-one\n+uno"), "{told}");
+}
+
+#[test]
+fn what_the_client_applies_meanwhile_is_told_and_the_same_request_takes_one_place() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\n")]);
+    let mut client = serve(&folder);
+    let patch = "*** Update File: a.txt\n@@\n-one\n+1\n@@\n-three\n+3";
+    let patch = json!({"patch": emend_testkit::client::patch(patch)});
+    client.preview("apply_patch", patch.clone()).ok();
+    let handle = client.preview("apply_patch", patch.clone()).ok().handle();
+    let page = Page::entered(&folder);
+    let listed = page.ok("review", &json!({}));
+    let ids: Vec<&Value> = listed["entries"].as_array().unwrap().iter().map(|entry| &entry["id"]).collect();
+    assert_eq!(ids, [&json!(handle)], "{listed}");
+    assert_eq!(listed["folders"].as_array().unwrap().len(), 1);
+    page.ok("review", &json!({"preview": handle}));
+    let edit = client.call("apply_preview", json!({"preview": handle, "hunks": [2]})).ok().structured["edit"]
+        .clone();
+    let shown = page.ok("review", &json!({"preview": handle, "state_only": true}));
+    assert_eq!((&shown["state"], &shown["by_client"]), (&json!("applied"), &json!(true)));
+    assert_eq!((&shown["edit"], &shown["applied"]), (&edit, &json!([2])));
+    // One that nobody wants to see any more is not listed, and its client can still apply it.
+    client.call("undo_edit", json!({"edit": edit})).ok();
+    let other = client.preview("apply_patch", patch).ok().handle();
+    let is_listed = || page.ok("review", &json!({})).to_string().contains(&other);
+    assert!(is_listed());
+    page.ok("decide", &json!({"preview": other, "is_allowed": false, "is_dismissed": true}));
+    assert!(!is_listed());
+    client.call("apply_preview", json!({"preview": other})).ok();
 }
 
 #[test]

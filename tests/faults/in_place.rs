@@ -1,6 +1,8 @@
 //! Files that cannot be exchanged, since they have several names or are mount points. They are left alone unless the
 //! policy allows writing in place; then they keep their names and mounts.
 
+#![cfg(unix)]
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! Metadata of files: it stays through an edit, an undo and a failure. Files that are not edited are not touched at
 //! all.
 
+#![cfg(unix)]
+
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;

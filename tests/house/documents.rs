@@ -284,6 +284,40 @@ fn the_clients_that_init_knows_are_named() {
     }
 }
 
+#[test]
+fn the_table_of_clients_has_the_files_that_init_writes_on_each_system() {
+    let rows = table("docs/CLIENTS.md", "| Client | Linux | macOS | Windows |");
+    let help = help(&["init"]);
+    let known = help.split_once("<CLIENT>").unwrap().1.split_once("[possible values: ").unwrap().1;
+    let mut known: Vec<&str> = known.split_once(']').unwrap().0.split(',').map(str::trim).collect();
+    let mut named = named(&rows);
+    named.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(named, known);
+    for row in &rows {
+        let client = quoted(&row[0]).next().unwrap();
+        for (system, written) in ["linux", "macos", "windows"].into_iter().zip(&row[1..]) {
+            let folder = Folder::with([("../home/.keep", ""), ("a.txt", "")]);
+            let home = folder.beside("home");
+            let mut init = emend_testkit::command(EMEND);
+            init.args(["init", client, "--global", "--dry-run", "--json", "--system", system]);
+            init.args(["--home".as_ref(), home.as_os_str()]).current_dir(folder.path());
+            let output = init.env("EMEND_STATE_DIR", folder.state()).output().unwrap();
+            let Some(written) = quoted(written).next() else {
+                assert_eq!(output.status.code(), Some(2), "{client} on {system}");
+                continue;
+            };
+            let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let path = Path::new(document["files"][0]["file"].as_str().unwrap());
+            let home = home.canonicalize().unwrap();
+            let path = path.strip_prefix(&home).unwrap().to_str().unwrap();
+            let plain = written.replace('\\', "/");
+            let plain = plain.replace("%APPDATA%", "AppData/Roaming").replace("%USERPROFILE%/", "");
+            assert_eq!(path, plain.trim_start_matches("~/"), "{client} on {system}");
+        }
+    }
+}
+
 /// The texts between fences of a kind.
 fn fenced<'a>(document: &'a str, kind: &str) -> Vec<&'a str> {
     let parts = document.split("```").collect::<Vec<_>>();

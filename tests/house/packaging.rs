@@ -96,3 +96,50 @@ fn the_code_in_the_documents_is_code_of_the_examples() {
         assert!(lines(&text(example)).contains(&lines(code)), "{example} has not this code:\n{code}");
     }
 }
+
+#[test]
+fn every_action_of_the_workflows_is_pinned_and_each_system_has_its_job() {
+    let workflows = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
+    for workflow in fs::read_dir(workflows).unwrap() {
+        let path = workflow.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        for action in
+            text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("uses: "))
+        {
+            let (_, pin) = action.split_once('@').unwrap();
+            let (commit, version) =
+                pin.split_once(" # v").unwrap_or_else(|| panic!("{action} has no version"));
+            assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{action}");
+            assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{action}");
+        }
+    }
+    // What the command makes, the workflow builds, and no more.
+    let release = text(".github/workflows/release.yml");
+    let built: Vec<&str> = release
+        .lines()
+        .filter_map(|line| line.split_once("target: ")?.1.split_once(','))
+        .map(|(triple, _)| triple)
+        .collect();
+    let known = text("crates/xtask/src/target.rs");
+    let triples = known.split('"').filter(|word| word.matches('-').count() >= 2 && !word.contains(' '));
+    let mut triples: Vec<&str> = triples.collect();
+    let mut sorted = built.clone();
+    triples.sort_unstable();
+    sorted.sort_unstable();
+    assert_eq!(sorted, triples);
+}
+
+#[test]
+fn the_templates_of_packages_have_no_version_of_their_own() {
+    for template in [
+        "npm/package.json",
+        "install.sh",
+        "install.ps1",
+        "homebrew/emend.rb",
+        "scoop/emend.json",
+        "winget/EmendMcp.Emend.yaml",
+    ] {
+        let text = text(&format!("packaging/{template}"));
+        assert!(text.contains("@VERSION@") && !text.contains(env!("CARGO_PKG_VERSION")), "{template}");
+    }
+}

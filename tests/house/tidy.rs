@@ -217,9 +217,10 @@ fn the_leaves_know_none_of_our_crates() {
         ("apply-model", &[][..]),
         ("lease", &[]),
         ("lsp", &["emend-process", "emend-threads"]),
-        ("process", &["emend-threads"]),
+        ("process", &["emend-threads", "emend-windows"]),
         ("syntax", &[]),
         ("threads", &[]),
+        ("windows", &[]),
         ("writeback", &[]),
     ];
     for (leaf, known) in leaves {

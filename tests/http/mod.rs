@@ -3,6 +3,7 @@
 mod limits;
 mod scopes;
 
+#[cfg(target_os = "linux")]
 use std::io::Write;
 
 use emend_testkit::client::patch;
@@ -150,6 +151,7 @@ fn tokens_come_from_a_file_that_others_cannot_write() {
         std::fs::write(&file, content).unwrap();
         #[cfg(unix)]
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        let _ = mode;
         let mut command = emend_testkit::command(crate::EMEND);
         command.args(["serve", "--no-config", "--http", "0", "--workspace"]).arg(folder.path());
         command.env("XDG_CONFIG_HOME", "/nowhere");

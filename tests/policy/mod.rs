@@ -23,12 +23,8 @@ use emend_testkit::{Answer, Client, Folder, Launch};
 use serde_json::{Value, json};
 
 use crate::policy::paths::{check_refused, check_refused_by};
+pub(crate) use crate::serve_with;
 use crate::{EMEND, launch, serve};
-
-/// A server with these arguments.
-pub(crate) fn serve_with(folder: &Folder, arguments: &[&str]) -> Client {
-    arguments.iter().fold(launch(folder), Launch::argument).legacy()
-}
 
 /// Nothing is written, and it is this code that says so.
 #[track_caller]

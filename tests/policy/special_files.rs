@@ -10,6 +10,7 @@ use std::process::Command;
 use emend_testkit::{Folder, client};
 use serde_json::json;
 
+#[cfg(target_os = "linux")]
 use crate::policy::hooks::notes;
 use crate::serve;
 

@@ -248,6 +248,7 @@ fn a_client_that_goes_ends_the_server() {
 }
 
 /// Every tool answers `no-workspace`, whatever it is asked.
+#[cfg(unix)]
 fn check_no_workspace(mut client: Client) {
     assert_eq!(names(&client.tools()), TOOLS);
     for tool in TOOLS {

@@ -3,6 +3,7 @@
 //! Notifications that must not come are tested by the next one: of two changes, the first is told first.
 
 use std::fs;
+#[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
 use emend_testkit::{Client, Folder, HttpServer};

@@ -1,6 +1,7 @@
 //! The history of edits: any process can read it, and take an edit back if its files have not changed since.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
 use emend_testkit::{Answer, Client, Folder};
@@ -26,12 +27,14 @@ fn an_edit_is_taken_back_with_bytes_and_mode() {
     let content = b"\xef\xbb\xbfone\r\ntwo \xff\nthree".as_slice();
     let folder = Folder::new();
     folder.write("a.sh", content);
+    #[cfg(unix)]
     fs::set_permissions(folder.at("a.sh"), fs::Permissions::from_mode(0o751)).unwrap();
     let mut client = serve(&folder);
     let edit = id(client.replace("a.sh", "one", "1\n2"));
     assert_ne!(folder.read("a.sh"), content);
     let undone = undo(&mut client, &edit).ok();
     assert_eq!(folder.read("a.sh"), content);
+    #[cfg(unix)]
     assert_eq!(fs::metadata(folder.at("a.sh")).unwrap().permissions().mode() & 0o7777, 0o751);
     assert_eq!(undone.structured["changed_files"], json!(["a.sh"]));
     // The client knows what it did: the next edit needs no reading.
@@ -305,6 +308,7 @@ fn undo_goes_in_the_order_in_which_edits_were_made_however_fast_they_come() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_mode_that_was_set_since_stays_when_the_content_goes_back() {
     let folder = Folder::with([("a.txt", "one\n"), ("b.sh", "one\n")]);
     let mode = |name: &str| fs::metadata(folder.at(name)).unwrap().permissions().mode() & 0o777;

@@ -8,6 +8,8 @@ mod dialects;
 #[cfg(all(unix, feature = "apply-model"))]
 mod draft_edit;
 mod edit_files;
+mod find_symbol;
+mod fixes;
 mod history;
 mod insertions;
 mod list_files;

@@ -42,7 +42,10 @@ fn what_may_still_name_the_old_path_is_told() {
     let mut client = serve(&folder);
     let moved = client.call("move_file", json!({"from": "src/util/old.py", "to": "src/util/new.py"})).ok();
     let places: Vec<String> = named.iter().map(|(name, _)| format!("{name}:1")).collect();
-    let told = format!("\n7 lines may still name the old path: {}\n", places.join(", "));
+    let told = format!(
+        "\nNo import was changed with the move. 7 lines may still name the old path: {}\n",
+        places.join(", ")
+    );
     assert!(moved.text.contains(&told), "{}", moved.text);
     assert_eq!(folder.text("b.py"), "from util.old import x\n");
     let moved = client.call("move_file", json!({"from": "a.md", "to": "z.md"})).ok();

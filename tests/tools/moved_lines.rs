@@ -1,6 +1,8 @@
 //! `replace_lines` with `from`: lines that are copied or moved, and not sent.
 
+#[cfg(unix)]
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
 use emend_testkit::{Answer, Client, Folder};
@@ -132,6 +134,7 @@ fn lines_are_moved_to_a_new_file_with_their_bytes() {
     let folder = Folder::new();
     folder.write("a", b"\xef\xbb\xbfone\r\ntwo\nthree");
     folder.write("b", "");
+    #[cfg(unix)]
     fs::set_permissions(folder.at("a"), fs::Permissions::from_mode(0o755)).unwrap();
     let mut client = serve(&folder);
     let from = from(&mut client, "a", (2, 3), true);
@@ -141,8 +144,11 @@ fn lines_are_moved_to_a_new_file_with_their_bytes() {
     assert!(answer.text.contains("A new/c ") && answer.text.contains("lines 2-3 moved from a"));
     let again = client.call("replace_lines", json!({"path": "new/c", "from": from})).ok();
     assert!(again.is_repeated() && !again.text.contains("a second time"), "{}", again.text);
-    let mode = |name: &str| fs::metadata(folder.at(name)).unwrap().permissions().mode() & 0o111;
-    assert_eq!((mode("a"), mode("new/c")), (0o111, 0));
+    #[cfg(unix)]
+    {
+        let mode = |name: &str| fs::metadata(folder.at(name)).unwrap().permissions().mode() & 0o111;
+        assert_eq!((mode("a"), mode("new/c")), (0o111, 0));
+    }
     // A file that is there has places, and which one is meant was not said.
     let from = self::from(&mut client, "a", (1, 1), true);
     let answer = client.call("replace_lines", json!({"path": "b", "from": from})).refused("already-exists");

@@ -66,7 +66,14 @@ fn with_notebook() -> (Folder, Client) {
 fn call(client: &mut Client, tool: &str, more: &Value) -> Answer {
     let mut arguments = json!({"path": "a.ipynb"});
     arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    if tool == "replace_lines" && arguments["version"].is_null() && arguments["from"].is_null() {
+        arguments["version"] = version(client).into();
+    }
     client.call(tool, arguments)
+}
+
+fn version(client: &mut Client) -> String {
+    client.read("a.ipynb").text.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned()
 }
 
 #[test]
@@ -134,8 +141,10 @@ fn a_cell_and_its_lines_are_replaced_and_outputs_stay_unless_they_are_cleared() 
     assert_eq!(folder.text("a.ipynb"), expected);
     call(&mut client, "replace_lines", &lines).ok();
     assert_eq!(folder.text("a.ipynb"), expected, "the same call again is made once");
-    let stale = json!({"cell": "2", "version": version, "new_text": "x"});
-    call(&mut client, "replace_lines", &stale).refused("stale-file");
+    let stale = json!({"cell": "load", "version": version, "new_text": "x"});
+    let refused = call(&mut client, "replace_lines", &stale).refused("stale-file");
+    assert!(refused.text.contains("The cell is another than in version"), "{}", refused.text);
+    assert!(!refused.text.contains("line numbers"), "{}", refused.text);
     call(&mut client, "replace_lines", &json!({"cell": "load", "new_text": "a\nb", "clear_outputs": true}))
         .ok();
     let text = folder.text("a.ipynb");
@@ -182,7 +191,8 @@ fn what_is_no_cell_or_not_certain_is_refused() {
         ("replace_lines", json!({"cell": "2"}), "new_text"),
         ("replace_lines", json!({"cell": "2", "symbol": "y", "new_text": "x"}), "either cell or symbol"),
         ("replace_lines", json!({"kind": "raw", "new_text": "x"}), "required with kind"),
-        ("replace_lines", json!({"cell": "2", "new_text": "y = 2"}), "it is that already"),
+        ("replace_lines", json!({"cell": "2", "new_text": "y = 2"}), "its source is that already"),
+        ("replace_lines", json!({"cell": 2, "clear_outputs": true}), "it has no outputs"),
         (
             "str_replace",
             json!({"path": "b.py", "cell": "0", "old_string": "x", "new_string": "y"}),
@@ -202,4 +212,46 @@ fn what_is_no_cell_or_not_certain_is_refused() {
     let answer = client.call("edit_files", part).refused("invalid-argument");
     assert!(answer.text.contains("a call of its own"), "{}", answer.text);
     assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn a_cell_that_is_as_it_was_is_changed_though_the_file_is_another() {
+    let (folder, mut client) = with_notebook();
+    let old = version(&mut client);
+    call(&mut client, "str_replace", &json!({"cell": "intro", "old_string": "# Title", "new_string": "# T"}))
+        .ok();
+    let change = json!({"cell": "2", "version": old, "new_text": "y = 4"});
+    call(&mut client, "replace_lines", &change).ok();
+    assert!(folder.text("a.ipynb").contains("\"y = 4\""));
+    let same = json!({"cell": "intro", "version": old, "old_string": "caf", "new_string": "x"});
+    call(&mut client, "str_replace", &same).refused("stale-file");
+}
+
+#[test]
+fn a_refusal_of_a_cell_names_the_version_of_the_file() {
+    let (_folder, mut client) = with_notebook();
+    let now = version(&mut client);
+    let missing = json!({"cell": "load", "old_string": "import y\nz = 1", "new_string": "q"});
+    let refused = call(&mut client, "str_replace", &missing).refused("search-not-found");
+    assert_eq!(refused.problems()[0]["current_version"], now.as_str());
+    let without = client.call("replace_lines", json!({"path": "a.ipynb", "cell": "2", "new_text": "x"}));
+    let without = without.refused("invalid-argument");
+    assert!(without.text.contains("'version': it is required"), "{}", without.text);
+}
+
+#[test]
+fn a_text_in_cells_is_found_without_a_cell_and_outputs_of_old_code_are_told() {
+    let (_folder, mut client) = with_notebook();
+    let text = json!({"old_string": "import x\ny = x.load()", "new_string": "q"});
+    let refused = call(&mut client, "str_replace", &text).refused("invalid-argument");
+    assert!(refused.text.contains("the text is in cell load; give cell = \"load\""), "{}", refused.text);
+    let whole = client.call("delete_file", json!({"path": "a.ipynb", "cell": "2"}));
+    let whole = whole.refused("invalid-argument");
+    assert!(whole.text.contains("an empty new_text deletes a cell"), "{}", whole.text);
+    let answer = call(&mut client, "replace_lines", &json!({"cell": 1, "new_text": "x"})).ok();
+    assert!(
+        answer.text.contains("Cell load: its outputs are still those of the old code"),
+        "{}",
+        answer.text
+    );
 }

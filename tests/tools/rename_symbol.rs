@@ -95,6 +95,9 @@ fn an_edit_that_cannot_be_trusted_changes_nothing() {
     for (habit, said) in [
         ("unsteady", "answers differently each time"),
         ("misplaces", "do not hold the name"),
+        ("writes-more", "do not hold the name"),
+        ("lags", "for another text"),
+        ("repeats", "not the one that the call names"),
         ("leaves-the-root", "a file outside of the workspace"),
         ("creates", "also wants to create a file"),
         ("die-at-start", "fake is crashed"),
@@ -106,6 +109,39 @@ fn an_edit_that_cannot_be_trusted_changes_nothing() {
         assert!(answer.text.contains(said), "{habit}: {}", answer.text);
         assert_eq!(folder.tree(), before, "{habit}");
     }
+}
+
+#[test]
+fn a_server_that_counts_columns_in_other_units_changes_nothing() {
+    // The fake counts bytes, and says that it counts as UTF-16 does.
+    for text in ["é old x\n", "\"😀\" + old(x)\n", "😀 old  old\n"] {
+        let folder = Folder::with([("a.fake", text)]);
+        let mut client = with(&folder, &[]);
+        let answer = rename(&mut client, &json!({"symbol": "old", "line": 1}), "new");
+        let code = if text.ends_with("old  old\n") { "invalid-argument" } else { "language-server" };
+        answer.refused(code);
+        assert_eq!(folder.text("a.fake"), text);
+    }
+}
+
+#[test]
+fn a_new_name_that_breaks_the_file_or_that_something_else_has_is_refused() {
+    let text = "def old():\n    pass\n\n\ndef taken():\n    old()\n\n\nclass A:\n    def free(self):\n        pass\n";
+    let folder = Folder::with([("a.py", text)]);
+    let command = language_server::command(&folder.beside("log"), &["renames"]);
+    let settings = format!("[language_servers.fake]\nextensions = ['py']\ncommand = {}\n", json!(command));
+    let file = folder.beside("config.toml");
+    std::fs::write(&file, settings).unwrap();
+    let mut client = launch(&folder).argument("--config").argument(file).configured().legacy();
+    let mut asked =
+        |name: &str| client.call("rename_symbol", json!({"path": "a.py", "symbol": "old", "new_name": name}));
+    let refused = asked("taken").refused("invalid-argument");
+    assert!(refused.text.contains("function taken stands in line 5 already"), "{}", refused.text);
+    let refused = asked("class").refused("invalid-argument");
+    assert!(refused.text.contains("would not be valid any more"), "{}", refused.text);
+    assert_eq!(folder.text("a.py"), text);
+    asked("free").ok();
+    assert_eq!(folder.text("a.py"), text.replace("old", "free"));
 }
 
 #[test]
@@ -221,7 +257,8 @@ fn what_imports_a_moved_file_changes_in_the_same_edit() {
     assert_eq!(folder.tree(), before);
     let moves = json!([{"tool": "str_replace", "path": "b.fake", "old_string": "use c", "new_string": "use e"},
         {"tool": "move_file", "from": "a.fake", "to": "d.fake"}]);
-    client.call("edit_files", json!({"edits": moves})).ok();
+    let answer = client.call("edit_files", json!({"edits": moves})).ok();
+    assert!(answer.text.contains("What imports a.fake was not changed"), "{}", answer.text);
     assert_eq!(folder.text("b.fake"), "use a\r\nuse e\r\n", "a part of an edit moves alone");
 }
 
@@ -236,4 +273,22 @@ fn a_server_that_fails_keeps_no_file_from_moving() {
         assert!(folder.at("d.fake").exists() && !folder.at("a.fake").exists());
         assert!(answer.text.contains(said), "{}", answer.text);
     }
+}
+
+#[test]
+fn what_a_move_leaves_is_told_by_the_new_path() {
+    let module = "from .models import Order\nimport lo😀go\n# pricing.py\n";
+    let folder = Folder::with([("shop/pricing.py", module), ("shop/cli.py", "from .pricing import total\n")]);
+    let mut client = crate::serve(&folder);
+    let asked = json!({"from": "shop/pricing.py", "to": "shop/core/pricing.py"});
+    let answer = client.call("move_file", asked).ok();
+    let said = "No import was changed with the move. 2 lines may still name the old path: shop/cli.py:1, \
+                shop/core/pricing.py:3\n";
+    assert!(answer.text.contains(said), "{}", answer.text);
+    let said = "1 line of the moved file imports by a path from its old folder: shop/core/pricing.py:1";
+    assert!(answer.text.contains(said), "{}", answer.text);
+    let folder = Folder::with([("lo😀go<1>.txt", "x\n"), ("README.md", "lo😀go<1>.txt\n")]);
+    let mut client = crate::serve(&folder);
+    let answer = client.call("move_file", json!({"from": "lo😀go<1>.txt", "to": "b.txt"})).ok();
+    assert!(answer.text.contains("1 line may still name the old path: README.md:1"), "{}", answer.text);
 }

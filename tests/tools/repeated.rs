@@ -234,8 +234,7 @@ fn it_is_known_by_another_process_and_without_a_history() {
         let launch = launch(&folder).argument(format!("--track-history={history}"));
         let mut killed = launch.legacy();
         killed.call("str_replace", grow()).ok();
-        killed.signal(rustix::process::Signal::KILL);
-        drop(killed);
+        killed.kill();
         let mut client = launch.legacy();
         assert!(client.call("str_replace", grow()).ok().is_repeated());
         assert_eq!(folder.text("a.txt"), "x = 11\ny = 2\nz = 3\n");

@@ -400,7 +400,7 @@ fn places_of_code_are_numbered_and_what_is_more_than_the_pattern_is_told() {
 
 #[test]
 fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
-    let folder = Folder::with([("a.js", "f(1);\n"), ("b.py", "x = f(1)\n")]);
+    let folder = Folder::with([("a.js", "f(1);\ny = -f(2);\n"), ("b.py", "x = f(1)\n")]);
     let before = folder.tree();
     let mut client = serve(&folder);
     let mut check = |asked: Value, said: &str| {
@@ -412,8 +412,31 @@ fn a_pattern_of_code_that_cannot_be_meant_is_refused() {
     check(code("f($A)", "g($A"), "would not be valid JavaScript any more");
     check(with(code("f($A)", "g($A)"), &json!({"regex": true})), "this is code");
     check(code("$A", "$A.b"), "every piece of code");
+    check(code("f($A)", "$A + 1"), "the code around the place in line 2 would mean something else");
     replace(&mut client, code("h($A)", "g($A)")).refused("search-not-found");
     assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn code_of_several_lines_is_indented_as_its_place_is() {
+    let folder = Folder::with([("a.py", "def f():\r\n    assert a == 1, \"m\"\r\n    return a\r\n")]);
+    let new = "if $A != $B:\n    raise AssertionError($M)";
+    replace(&mut serve(&folder), code("assert $A == $B, $M", new)).ok();
+    assert_eq!(
+        folder.text("a.py"),
+        "def f():\r\n    if a != 1:\r\n        raise AssertionError(\"m\")\r\n    return a\r\n"
+    );
+}
+
+#[test]
+fn a_group_in_the_words_of_other_tools_is_refused() {
+    let folder = Folder::with([("a.py", "log.warning(x)\n")]);
+    let mut client = serve(&folder);
+    let refused = replace(&mut client, regex("log\\.warning\\((.*)\\)", "log.info(\\1)"));
+    assert!(refused.refused("invalid-argument").text.contains("a group is $1 here"));
+    assert_eq!(folder.text("a.py"), "log.warning(x)\n");
+    replace(&mut client, regex("log\\.warning\\((?:.*)\\)", "\\1")).ok();
+    assert_eq!(folder.text("a.py"), "\\1\n");
 }
 
 #[test]

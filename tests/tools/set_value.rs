@@ -104,8 +104,11 @@ fn what_is_not_certain_is_refused_with_the_way_out() {
     for (path, key, more, said) in [
         ("a.json", &["a.b"][..], json!({"json": "3"}), "several ways"),
         ("a.json", &["c"], json!({"json": "3"}), "2 times"),
-        ("a.json", &["n"], json!({"value": "6"}), "as json"),
-        ("a.json", &["o", "p"], json!({"value": "6", "insert": true}), "add it first"),
+        ("a.json", &["n"], json!({"value": "6"}), "give it as json = \"6\""),
+        ("a.json", &["aa", "p"], json!({"value": "6"}), "adds it, with what it is in"),
+        ("a.json", &["n", "name=x"], json!({"value": "6"}), "neither a list"),
+        ("a.json", &["a", "name=x"], json!({"value": "6", "insert": true}), "a is no list"),
+        ("a.json", &["a"], json!({"json": 1}), "give it as expected"),
         ("a.json", &["n"], json!({"json": "6", "expected": "4"}), "what stands there is 5"),
         ("a.json", &["n"], json!({"json": "5"}), "that already"),
         ("a.json", &["n"], json!({"json": "x"}), "it is no JSON"),
@@ -192,4 +195,25 @@ fn an_argument_that_would_be_dropped_is_refused() {
         set(&mut client, "a.json", &["n"], &more).refused("invalid-argument");
     }
     assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn what_is_given_as_json_itself_is_taken_and_what_was_made_is_told() {
+    let folder = Folder::with([("a.json", "{}\n"), ("a.ini", "[s]\nlevel = 1\n")]);
+    let mut client = serve(&folder);
+    let answer = set(&mut client, "a.json", &["k", "-1"], &json!({"json": [false], "insert": true})).ok();
+    assert!(answer.text.contains("k was not there: it was added, as a list."), "{}", answer.text);
+    set(&mut client, "a.json", &["e.size"], &json!({"json": 5, "insert": true})).ok();
+    client
+        .call("set_value", json!({"path": "a.json", "key": ["k", 0], "json": true, "expected": [false]}))
+        .ok();
+    assert_eq!(folder.text("a.json"), "{\n  \"k\": [\n    true\n  ],\n  \"e.size\": 5\n}\n");
+    let dotted = json!({"path": "a.json", "key": "x.y", "json": 5, "insert": true});
+    let refused = client.call("set_value", dotted).refused("invalid-argument");
+    assert!(refused.text.contains("step by step: [\"x\", \"y\"]"), "{}", refused.text);
+    let refused = set(&mut client, "a.ini", &["level"], &json!({"value": "2"})).refused("invalid-argument");
+    assert!(refused.text.contains("s has a level: key = [\"s\", \"level\"]"), "{}", refused.text);
+    let refused =
+        set(&mut client, "a.ini", &["s", "x"], &json!({"delete": true})).refused("invalid-argument");
+    assert!(!refused.text.contains("insert"), "{}", refused.text);
 }

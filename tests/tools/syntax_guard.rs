@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use emend_testkit::{Answer, Client, Folder};
 use serde_json::{Value, json};
 
-use crate::policy::serve_with;
+use crate::serve_with;
 
 const WHOLE: &str = "def f(a):\n    return (a + 1)\n\n\ndef g():\n    pass\n";
 

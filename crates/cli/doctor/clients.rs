@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use super::{Findings, Level};
 use crate::init::clients::{Client, Scope};
+use crate::init::system::System;
 use crate::init::{entry, start};
 use crate::program;
 
@@ -14,10 +15,12 @@ const ABOUT: &str = "clients";
 
 pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
     let mut starts = false;
+    let system = System::here();
     for client in Client::value_variants() {
-        let of_projects =
-            projects.iter().map(|project| (Some(project.as_path()), client.file(Scope::Project, project)));
-        let of_all = (None, client.file(Scope::Global, Path::new("")));
+        let of_projects = projects
+            .iter()
+            .map(|project| (Some(project.as_path()), client.file(Scope::Project, project, &system)));
+        let of_all = (None, client.file(Scope::Global, Path::new(""), &system));
         for (project, file) in of_projects.chain([of_all]) {
             starts |= file.is_some_and(|file| configured(*client, project, &file, findings));
         }
@@ -70,7 +73,11 @@ fn configured(client: Client, project: Option<&Path>, file: &Path, findings: &mu
     match program::meant_by(command) {
         _ if client.needs_path(scope) && Path::new(command).components().count() == 1 => {
             let what = format!("{name}: {path} starts '{command}', which a desktop program may not find");
-            let flag = if client.file(Scope::Project, Path::new("")).is_some() { " --global" } else { "" };
+            let flag = if client.file(Scope::Project, Path::new(""), &System::here()).is_some() {
+                " --global"
+            } else {
+                ""
+            };
             let next = format!("'emend init {name}{flag}' writes its path in full.");
             findings.add(ABOUT, Level::Warning, what, next);
         }

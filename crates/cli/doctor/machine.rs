@@ -25,7 +25,7 @@ fn program(findings: &mut Findings) {
             let next = format!("Name it in full in the configuration of clients: {}", own.display());
             findings.add(ABOUT, Level::Note, "emend is not on PATH", next);
         }
-        Some(named) if named.canonicalize().is_ok_and(|named| named == own) => {
+        Some(named) if program::is_own(&named) => {
             findings.ok(ABOUT, format!("'emend' on PATH is this one ({})", named.display()));
         }
         Some(named) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::workspace::home;
+use super::system::{Base, System};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Client {
@@ -53,18 +53,6 @@ enum WholePath {
     /// Not in the file of a project: that is for everybody, and never names a path of one machine.
     Global,
     Always,
-}
-
-/// A folder of this user.
-#[derive(Clone, Copy, Debug)]
-enum Base {
-    Home,
-    /// The folder that this variable names, or else this folder in the home folder.
-    Named(&'static str, &'static str),
-    /// `$XDG_CONFIG_HOME`, by default `~/.config`.
-    Settings,
-    /// The folder where programs keep their data.
-    Programs,
 }
 
 /// One file of a client: where it is in a project, and for all projects.
@@ -213,11 +201,7 @@ impl Client {
                 ..PLAIN
             },
             Self::Zed => {
-                let settings = if cfg!(windows) {
-                    (Base::Programs, "Zed/settings.json")
-                } else {
-                    (Base::Settings, "zed/settings.json")
-                };
+                let settings = (Base::Zed, "settings.json");
                 Facts {
                     key: "context_servers",
                     file: Place { global: Some(settings), ..NOWHERE },
@@ -287,7 +271,7 @@ impl Client {
             Self::Opencode => {
                 let settings = Place {
                     project: &["opencode.json", "opencode.jsonc"],
-                    global: Some((Base::Settings, "opencode/opencode.json")),
+                    global: Some((Base::Xdg, "opencode/opencode.json")),
                 };
                 Facts {
                     key: "mcp",
@@ -305,7 +289,7 @@ impl Client {
                         ],
                         rules: Place {
                             project: &["AGENTS.md"],
-                            global: Some((Base::Settings, "opencode/AGENTS.md")),
+                            global: Some((Base::Xdg, "opencode/AGENTS.md")),
                         },
                         ..PLAIN.preference
                     },
@@ -334,8 +318,8 @@ impl Client {
     }
 
     /// The client's configuration file of this scope, if there is one.
-    pub(crate) fn file(self, scope: Scope, project: &Path) -> Option<PathBuf> {
-        self.facts().file.of(scope, project)
+    pub(crate) fn file(self, scope: Scope, project: &Path, system: &System) -> Option<PathBuf> {
+        self.facts().file.of(scope, project, system)
     }
 
     pub(crate) fn format(self) -> Format {
@@ -383,27 +367,13 @@ impl Client {
 
 impl Place {
     /// The file of this scope, if there is one.
-    pub(crate) fn of(self, scope: Scope, project: &Path) -> Option<PathBuf> {
+    pub(crate) fn of(self, scope: Scope, project: &Path, system: &System) -> Option<PathBuf> {
         match scope {
             Scope::Project => {
                 let files = || self.project.iter().map(|file| project.join(file));
                 files().find(|file| file.exists()).or_else(|| files().next())
             }
-            Scope::Global => self.global.and_then(|(base, file)| Some(base.folder()?.join(file))),
-        }
-    }
-}
-
-impl Base {
-    fn folder(self) -> Option<PathBuf> {
-        let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let in_home = |folder: &str| home().map(|home| home.join(folder));
-        match self {
-            Self::Home => home(),
-            Self::Named(variable, folder) => named(variable).or_else(|| in_home(folder)),
-            Self::Programs if cfg!(target_os = "macos") => in_home("Library/Application Support"),
-            Self::Programs if cfg!(windows) => std::env::var_os("APPDATA").map(PathBuf::from),
-            Self::Settings | Self::Programs => named("XDG_CONFIG_HOME").or_else(|| in_home(".config")),
+            Scope::Global => self.global.and_then(|(base, file)| Some(system.folder(base)?.join(file))),
         }
     }
 }
@@ -415,15 +385,20 @@ mod tests {
     use emend_workspace::Policy;
 
     use super::*;
+    use crate::init::system::Kind;
 
     #[test]
     fn what_a_client_starts_is_not_changed_without_a_person() {
         let policy = Policy::default();
         for client in Client::value_variants() {
-            for place in [client.facts().file, client.preference().file] {
+            for (place, kind) in [client.facts().file, client.preference().file]
+                .into_iter()
+                .flat_map(|place| Kind::value_variants().iter().map(move |kind| (place, *kind)))
+            {
+                let home = Path::new("/home/me");
                 let of_person = place
-                    .of(Scope::Global, Path::new(""))
-                    .and_then(|file| Some(file.strip_prefix(home()?).ok()?.to_owned()));
+                    .of(Scope::Global, Path::new(""), &System::new(Some(kind), Some(home)))
+                    .and_then(|file| Some(file.strip_prefix(home).ok()?.to_owned()));
                 for file in place.project.iter().map(PathBuf::from).chain(of_person) {
                     let names: Vec<OsString> = file.iter().map(OsString::from).collect();
                     assert!(

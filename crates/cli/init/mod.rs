@@ -10,6 +10,7 @@ mod removal;
 mod rules;
 mod set_up;
 pub(crate) mod start;
+pub(crate) mod system;
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ use self::clients::Client;
 use self::file::{ClientFile, Written, remove_leftovers};
 use self::record::{Record, Step};
 use self::set_up::SetUp;
+use self::system::Kind;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 
@@ -46,6 +48,14 @@ pub(crate) struct Arguments {
     /// Write the configuration of this project.
     #[arg(long)]
     project: bool,
+
+    /// The system that the client runs on, if it is another: 'windows' inside of WSL.
+    #[arg(long, value_name = "SYSTEM", requires = "home")]
+    system: Option<Kind>,
+
+    /// The home folder of the client's user, if it is another: /mnt/c/Users/NAME inside of WSL.
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
 
     /// Show the change and write nothing.
     #[arg(long)]

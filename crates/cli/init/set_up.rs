@@ -12,6 +12,7 @@ use super::file::ClientFile;
 use super::record::Record;
 use super::removal::{self, Kind};
 use super::start::{self, Start};
+use super::system::{self, System};
 use super::{Arguments, Change, Plan, rules};
 use crate::exit::Stop;
 use crate::program::{self, Naming};
@@ -24,6 +25,8 @@ pub(super) struct SetUp {
     pub(super) state: Option<PathBuf>,
     scope: Scope,
     project: PathBuf,
+    /// The system that the client runs on.
+    system: System,
     start: Start,
     /// Whether an entry without a folder serves the folder in which the client works.
     follows: bool,
@@ -38,6 +41,9 @@ struct Draft {
 impl SetUp {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Stop> {
         let client = arguments.client;
+        let system = System::new(arguments.system, arguments.home.as_deref());
+        // Windows has other paths, and the file of a project is for everybody; so its clients get what holds for all projects.
+        let is_through_wsl = system.is_beside_windows();
         let here = std::env::current_dir().context("the working folder cannot be read")?;
         let project = match &arguments.workspace {
             Some(folder) => folder
@@ -45,19 +51,26 @@ impl SetUp {
                 .map_err(|error| Stop::usage(format!("the folder {}: {error}", folder.display())))?,
             None => here,
         };
-        let scopes: &[Scope] = match (arguments.global, arguments.project) {
+        let scopes: &[Scope] = match (arguments.global || is_through_wsl, arguments.project) {
+            (true, true) => {
+                return Err(Stop::usage(
+                    "for a client on Windows, only what holds for all projects can be written from here",
+                ));
+            }
             (true, _) => &[Scope::Global],
             (_, true) => &[Scope::Project],
             _ => &[Scope::Project, Scope::Global],
         };
         let has_more = arguments.prefer || arguments.remove;
         let has_file = |scope: &Scope| {
-            client.file(*scope, &project).is_some()
-                || has_more && client.preference().file.of(*scope, &project).is_some()
+            client.file(*scope, &project, &system).is_some()
+                || has_more && client.preference().file.of(*scope, &project, &system).is_some()
         };
-        let scope =
-            *scopes.iter().find(|scope| has_file(scope)).ok_or_else(|| Stop::usage(no_file(client)))?;
-        let by_name = client.project_folder();
+        let scope = *scopes
+            .iter()
+            .find(|scope| has_file(scope))
+            .ok_or_else(|| Stop::usage(no_file(client, &system)))?;
+        let by_name = client.project_folder().filter(|_| !is_through_wsl);
         if arguments.workspace.is_none()
             && (scope == Scope::Project || by_name.is_none())
             && is_too_much(&project)
@@ -69,17 +82,26 @@ impl SetUp {
         let is_by_name = scope == Scope::Project || arguments.workspace.is_none();
         let folder = match by_name.filter(|_| is_by_name) {
             Some(name) => name.to_owned(),
-            None => project.to_str().map(str::to_owned).ok_or_else(|| {
+            None => project.to_str().map(system::as_written).ok_or_else(|| {
                 Stop::usage(format!(
                     "the folder {} is not Unicode, which the file must be",
                     project.display()
                 ))
             })?,
         };
-        let follows = scope == Scope::Global && client.starts_in_place();
-        let naming = if client.needs_path(scope) { Naming::InFull } else { Naming::Short };
+        let follows = scope == Scope::Global && client.starts_in_place() && !is_through_wsl;
+        let in_full = client.needs_path(scope) || is_through_wsl;
+        let naming = if in_full { Naming::InFull } else { Naming::Short };
+        let mut command = system::as_written(&program::command(naming)?);
+        let mut before = Vec::new();
+        if is_through_wsl {
+            let distribution = std::env::var("WSL_DISTRO_NAME").ok();
+            before = system::through_wsl(&command, distribution.as_deref());
+            command = "wsl.exe".into();
+        }
         let start = Start {
-            command: program::command(naming)?,
+            command,
+            before,
             naming,
             shape: client.shape(),
             kind: client.kind(),
@@ -88,7 +110,7 @@ impl SetUp {
             follows: follows && arguments.workspace.is_none(),
         };
         let state = arguments.state.clone().or_else(state_folder);
-        Ok(Self { client, state, scope, project, start, follows })
+        Ok(Self { client, state, scope, project, system, start, follows })
     }
 
     /// Plans the entry, and with `prefers` also what makes the client use Emend's tools.
@@ -97,8 +119,8 @@ impl SetUp {
         let mut drafts = Vec::new();
         let mut remarks = Vec::new();
         let mut gone = Vec::new();
-        match self.client.file(self.scope, &self.project) {
-            None => remarks.push(no_file(self.client)),
+        match self.client.file(self.scope, &self.project, &self.system) {
+            None => remarks.push(no_file(self.client, &self.system)),
             Some(path) => {
                 let draft = self.draft(&mut drafts, &path)?;
                 gone = self.gone(&draft.file);
@@ -107,7 +129,7 @@ impl SetUp {
                 remarks.extend(self.remarks(draft));
             }
         }
-        let settings = preference.file.of(self.scope, &self.project);
+        let settings = preference.file.of(self.scope, &self.project, &self.system);
         if let Some(path) = settings.filter(|_| prefers && !preference.settings.is_empty()) {
             let draft = self.draft(&mut drafts, &path)?;
             for (at, wanted) in preference.settings {
@@ -115,7 +137,7 @@ impl SetUp {
                 draft.body = put.map_err(|why| draft.file.unfit(why))?;
             }
         }
-        let rules = preference.rules.of(self.scope, &self.project);
+        let rules = preference.rules.of(self.scope, &self.project, &self.system);
         if let Some(path) = rules.filter(|_| prefers) {
             let draft = self.draft(&mut drafts, &path)?;
             draft.body = rules::put(&draft.body, preference.rules_head);
@@ -143,9 +165,15 @@ impl SetUp {
     pub(super) fn removal(&self) -> Result<Plan, Stop> {
         let preference = self.client.preference();
         let places = [
-            (self.client.file(self.scope, &self.project), Kind::Settings(self.client.format())),
-            (preference.file.of(self.scope, &self.project), Kind::Settings(self.client.format())),
-            (preference.rules.of(self.scope, &self.project), Kind::Rules { head: preference.rules_head }),
+            (self.client.file(self.scope, &self.project, &self.system), Kind::Settings(self.client.format())),
+            (
+                preference.file.of(self.scope, &self.project, &self.system),
+                Kind::Settings(self.client.format()),
+            ),
+            (
+                preference.rules.of(self.scope, &self.project, &self.system),
+                Kind::Rules { head: preference.rules_head },
+            ),
         ];
         let mut changes: Vec<Change> = Vec::new();
         let mut seen = Vec::new();
@@ -194,11 +222,12 @@ impl SetUp {
     fn other_reader(&self, file: &ClientFile) -> Option<Client> {
         let is_other = |other: &&Client| **other != self.client;
         let has_emend = |other: &&Client| {
-            let entry = other.file(self.scope, &self.project).and_then(|path| self.read(&path).ok());
+            let entry =
+                other.file(self.scope, &self.project, &self.system).and_then(|path| self.read(&path).ok());
             entry.is_some_and(|file| names_emend(**other, &file))
         };
         let reads = |other: &&Client| {
-            let rules = other.preference().rules.of(self.scope, &self.project);
+            let rules = other.preference().rules.of(self.scope, &self.project, &self.system);
             rules.and_then(|path| self.read(&path).ok()).is_some_and(|other| other.path == file.path)
         };
         Client::value_variants()
@@ -260,7 +289,7 @@ impl SetUp {
             entry::put_setting(file.body(), at, *wanted).is_ok_and(|text| text == file.body())
         };
         !preference.settings.is_empty()
-            && preference.file.of(self.scope, &self.project).as_deref() == Some(path)
+            && preference.file.of(self.scope, &self.project, &self.system).as_deref() == Some(path)
             && preference.settings.iter().all(is_there)
     }
 
@@ -276,7 +305,7 @@ impl SetUp {
             "{file}: its entry for Emend names no folder, so {name} has the project in which it works served. With a folder \
              this would end, for all projects. Nothing was changed. Leave --workspace away; or, if you mean it, write it by \
              hand: args = {}",
-            json!(self.start.args())
+            json!(self.start.line())
         ))
     }
 
@@ -320,7 +349,7 @@ impl SetUp {
              command is {} and its arguments are {} and then what you want besides; or take it out and try again.",
             file.shown(),
             json!(self.start.command),
-            json!(self.start.args())
+            json!(self.start.line())
         ))
     }
 }
@@ -330,14 +359,16 @@ fn names_emend(client: Client, file: &ClientFile) -> bool {
     entry::read(file.body(), client.format(), client.key()).is_ok_and(|there| there.is_some())
 }
 
-fn no_file(client: Client) -> String {
+fn no_file(client: Client, system: &System) -> String {
     let name = client.name();
     match client {
         Client::ClaudeCode => format!(
             "{name} keeps what holds for all projects itself: claude mcp add --scope user emend -- emend serve \
              --workspace ."
         ),
-        _ if client.file(Scope::Global, Path::new("")).is_none() => "there is no home folder".to_owned(),
+        _ if client.file(Scope::Global, Path::new(""), system).is_none() => {
+            "there is no home folder".to_owned()
+        }
         _ => format!("{name} has no configuration of one project that is known; leave --project out"),
     }
 }

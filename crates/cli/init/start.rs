@@ -15,6 +15,8 @@ use crate::served;
 pub(crate) struct Start {
     /// The program to start.
     pub(crate) command: String,
+    /// The arguments that stand before Emend's own: where another program starts it.
+    pub(crate) before: Vec<String>,
     /// Whether the client finds the program by its name.
     pub(crate) naming: Naming,
     /// How the client wants the command written.
@@ -35,10 +37,15 @@ impl Start {
         self.fields(&self.command, &self.args())
     }
 
-    /// The arguments of a new entry.
-    pub(crate) fn args(&self) -> Vec<String> {
+    /// Emend's own arguments in a new entry.
+    fn args(&self) -> Vec<String> {
         let folder = ["--workspace".to_owned(), self.folder.clone()];
         std::iter::once("serve".to_owned()).chain(folder.into_iter().filter(|_| !self.follows)).collect()
+    }
+
+    /// All arguments of a new entry.
+    pub(crate) fn line(&self) -> Vec<String> {
+        self.before.iter().cloned().chain(self.args()).collect()
     }
 
     /// The fields that an old entry needs, with its own values where they are right. The error says why it is not
@@ -50,6 +57,12 @@ impl Start {
             return Err(format!("it has '{address}', and so speaks to a server that is started elsewhere"));
         }
         let (command, written) = self.written(there)?;
+        if !self.before.is_empty() {
+            // What stood before Emend's own arguments is written anew.
+            let own = written.iter().position(|argument| argument == "serve");
+            let written = own.map(|own| written[own..].to_vec()).unwrap_or_default();
+            return Ok(self.fields(&self.command, &self.with_folder(written)?));
+        }
         let found = command
             .as_deref()
             .filter(|command| self.naming == Naming::Short || Path::new(command).is_absolute());
@@ -80,11 +93,12 @@ impl Start {
 
     fn fields(&self, command: &str, args: &[String]) -> Entry {
         let kind = self.kind.map(|kind| ("type", json!(kind)));
+        let args: Vec<&String> = self.before.iter().chain(args).collect();
         let line: Entry = match self.shape {
             Shape::ProgramAndArgs => vec![("command", json!(command)), ("args", json!(args))],
             Shape::OneList => {
                 let list: Vec<&str> =
-                    std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
+                    std::iter::once(command).chain(args.iter().map(|argument| argument.as_str())).collect();
                 vec![("command", json!(list))]
             }
         };
@@ -172,6 +186,7 @@ mod tests {
     fn start() -> Start {
         Start {
             command: "/bin/emend".into(),
+            before: Vec::new(),
             naming: Naming::Short,
             shape: Shape::ProgramAndArgs,
             kind: None,
@@ -206,6 +221,25 @@ mod tests {
             json!(["serve", "--require-read", "--workspace", "x=/srv/x", "--log", "debug"]),
         ] {
             assert_eq!(args(&there), Ok(there));
+        }
+    }
+
+    #[test]
+    fn what_starts_emend_stands_before_its_own_arguments() {
+        let before = ["--exec", "/bin/emend"].map(str::to_owned).to_vec();
+        let start = Start { command: "wsl.exe".into(), before, ..start() };
+        let whole = json!(["--exec", "/bin/emend", "serve", "--workspace", "/srv/x"]);
+        assert_eq!(start.entry(), [("command", json!("wsl.exe")), ("args", whole.clone())]);
+        for (there, mended) in [
+            (json!([]), whole.clone()),
+            (whole.clone(), whole),
+            (
+                json!(["-e", "/old/emend", "serve", "--workspace", "/srv/x", "--mode", "ask"]),
+                json!(["--exec", "/bin/emend", "serve", "--workspace", "/srv/x", "--mode", "ask"]),
+            ),
+        ] {
+            let entry = start.mended(&json!({"command": "wsl", "args": there})).unwrap();
+            assert_eq!(entry, [("command", json!("wsl.exe")), ("args", mended)]);
         }
     }
 

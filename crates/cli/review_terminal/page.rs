@@ -87,11 +87,31 @@ pub(super) struct Page {
     choices: BTreeMap<u64, Choice>,
     /// What was chosen before, for each choice.
     past: Vec<BTreeMap<u64, Choice>>,
+    /// The files that have changed since, or that nothing can be seen of any more.
+    pub(super) stale: Vec<String>,
+}
+
+/// What a person has chosen and said of a preview, for when they come back to it: of each hunk by what it changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    hunks: Vec<KeptHunk>,
+    words: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct KeptHunk {
+    change: String,
+    about: String,
+    choice: Choice,
+    comments: Vec<String>,
 }
 
 struct Hunk {
     file: usize,
     numbers: Vec<u64>,
+    /// The lines above it on both sides.
+    old: u64,
+    new: u64,
     line: u64,
     forgiven: Option<String>,
     lines: Vec<String>,
@@ -117,9 +137,6 @@ impl Page {
         if !rules.is_empty() {
             above.push(format!("It needs your approval, since {}.", rules.join(", and ")));
         }
-        if !stale.is_empty() {
-            above.push(format!("Changed since: {}.", stale.join(", ")));
-        }
         let mut page = Self {
             subject,
             shown: first["shown"].as_str().unwrap_or_default().to_owned(),
@@ -135,6 +152,7 @@ impl Page {
             together: first["together"].as_array().into_iter().flatten().map(numbers).collect(),
             choices: BTreeMap::new(),
             past: Vec::new(),
+            stale,
         };
         page.add(first);
         Ok(page)
@@ -150,6 +168,8 @@ impl Page {
             self.hunks.push(Hunk {
                 file: hunk["file"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or_default(),
                 numbers: own,
+                old: hunk["old"].as_u64().unwrap_or_default(),
+                new: hunk["new"].as_u64().unwrap_or_default(),
                 line: hunk["new"].as_u64().unwrap_or_default() + context + 1,
                 forgiven: hunk["forgiven"].as_str().map(str::to_owned),
                 lines,
@@ -192,9 +212,90 @@ impl Page {
         self.go(1);
     }
 
-    /// Takes the last choice back.
+    /// Takes the last choice back, and goes to its hunk.
     pub(super) fn back(&mut self) {
-        self.choices.extend(self.past.pop().unwrap_or_default());
+        let before = self.past.pop().unwrap_or_default();
+        let is_its = |hunk: &Hunk| hunk.numbers.iter().any(|number| before.contains_key(number));
+        if let Some(at) = self.hunks.iter().position(is_its) {
+            self.current = at;
+        }
+        self.choices.extend(before);
+    }
+
+    fn choice(&self, hunk: &Hunk) -> Choice {
+        hunk.numbers.first().and_then(|number| self.choices.get(number)).copied().unwrap_or(Choice::Open)
+    }
+
+    /// Returns whether a person has chosen or said something that is not applied.
+    pub(super) fn has_choices(&self) -> bool {
+        !self.kept().is_empty()
+    }
+
+    /// Returns what a person has chosen and said.
+    pub(super) fn kept(&self) -> Kept {
+        let hunk = |(at, hunk): (usize, &Hunk)| KeptHunk {
+            change: self.change(hunk),
+            about: self.about(at, hunk),
+            choice: self.choice(hunk),
+            comments: hunk.comments.clone(),
+        };
+        let is_something = |kept: &KeptHunk| kept.choice != Choice::Open || !kept.comments.is_empty();
+        let hunks = self.hunks.iter().enumerate().map(hunk).filter(is_something).collect();
+        Kept { hunks, words: self.words.clone() }
+    }
+
+    /// Takes over what a person has chosen and said before. Returns of how many hunks that was, and of how many there are no more.
+    pub(super) fn take_over(&mut self, kept: Kept) -> (usize, usize) {
+        let all = kept.hunks.len();
+        let mut left = kept.hunks;
+        for at in 0..self.hunks.len() {
+            let Some(hunk) = self.hunks.get(at) else { continue };
+            let change = self.change(hunk);
+            let Some(found) = left.iter().position(|kept| kept.change == change) else { continue };
+            let KeptHunk { choice, comments, .. } = left.remove(found);
+            let numbers = hunk.numbers.clone();
+            self.choices.extend(numbers.into_iter().map(|number| (number, choice)));
+            if let Some(hunk) = self.hunks.get_mut(at) {
+                hunk.comments = comments;
+            }
+        }
+        let said = |kept: &KeptHunk| {
+            kept.comments.iter().map(|said| format!("{}: {said}", kept.about)).collect::<Vec<_>>()
+        };
+        let loose: Vec<String> = left.iter().flat_map(said).collect();
+        self.words = kept.words;
+        self.words.extend(loose);
+        (all, left.len())
+    }
+
+    /// Returns what a hunk changes, by which it is known again.
+    fn change(&self, hunk: &Hunk) -> String {
+        let path = self.paths.get(hunk.file).map(String::as_str).unwrap_or_default();
+        let changed = hunk.lines.iter().filter(|line| !line.starts_with(' '));
+        std::iter::once(path).chain(changed.map(String::as_str)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn about(&self, at: usize, hunk: &Hunk) -> String {
+        let path = self.paths.get(hunk.file).map(String::as_str).unwrap_or_default();
+        format!("{} of {path} (line {})", hunk.name(at), hunk.line)
+    }
+
+    /// Returns how many hunks there are, and which are rejected.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let rejected = self.choices.values().filter(|choice| **choice == Choice::Rejected).count();
+        (self.choices.len(), rejected)
+    }
+
+    /// Returns where the person is and what they have chosen, in a line.
+    pub(super) fn progress(&self) -> String {
+        let at = format!("{} of {}", (self.current + 1).min(self.hunks.len()), self.hunks.len());
+        if !matches!(self.subject, Subject::Preview(_)) {
+            return at;
+        }
+        let count = |choice| self.choices.values().filter(|chosen| **chosen == choice).count();
+        let (accepted, rejected, open) =
+            (count(Choice::Accepted), count(Choice::Rejected), count(Choice::Open));
+        format!("{at}: {accepted} accepted, {rejected} rejected, {open} open (will be applied)")
     }
 
     /// Keeps a comment on the hunk that is selected, or on all of it where there is none.
@@ -209,8 +310,7 @@ impl Page {
     pub(super) fn said(&self, words: &str) -> String {
         let mut all = Vec::new();
         for (at, hunk) in self.hunks.iter().enumerate() {
-            let path = self.paths.get(hunk.file).map(String::as_str).unwrap_or_default();
-            let about = format!("{} of {path} (line {})", hunk.name(at), hunk.line);
+            let about = self.about(at, hunk);
             all.extend(hunk.comments.iter().map(|said| format!("{about}: {said}")));
         }
         all.extend(self.words.iter().cloned());
@@ -238,9 +338,19 @@ impl Page {
         self.state == "lost"
     }
 
+    /// Whether nothing of it can be applied: it is lost, or its files have changed.
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_lost() || !self.stale.is_empty()
+    }
+
     /// Returns all of it as lines.
     pub(super) fn rows(&self) -> Vec<Row> {
-        let row = |text: &str, paint: Paint, item: Option<usize>| Row { text: plain(text), paint, item };
+        let row = |text: &str, paint: Paint, item: Option<usize>| Row {
+            text: plain(text),
+            paint,
+            item,
+            is_continued: false,
+        };
         let above = self.above.iter().flat_map(|note| note.lines());
         let mut rows: Vec<Row> = above.map(|note| row(note, Paint::Note, None)).collect();
         let mut shown = None;
@@ -252,22 +362,39 @@ impl Page {
                 rows.push(row(file, Paint::Head, None));
             }
             let item = Some(at);
-            let choice = match hunk.numbers.first().and_then(|number| self.choices.get(number)) {
-                Some(Choice::Accepted) => " (accepted)",
-                Some(Choice::Rejected) => " (rejected)",
-                _ => "",
+            let choice = match self.choice(hunk) {
+                Choice::Accepted => " (accepted)",
+                Choice::Rejected => " (rejected)",
+                Choice::Open => "",
             };
             rows.push(row(&format!("{}, line {}{choice}", hunk.name(at), hunk.line), Paint::Faint, item));
             let forgiven = hunk.forgiven.iter().flat_map(|note| note.lines());
             rows.extend(forgiven.map(|note| row(note, Paint::Note, item)));
             rows.extend(hunk.comments.iter().map(|said| row(&format!("You: {said}"), Paint::Head, item)));
+            let (mut old, mut new) = (hunk.old, hunk.new);
             for text in &hunk.lines {
+                let number = match text.as_bytes().first() {
+                    Some(b'-') => {
+                        old += 1;
+                        old
+                    }
+                    Some(b'+') => {
+                        new += 1;
+                        new
+                    }
+                    Some(b' ') => {
+                        (old, new) = (old + 1, new + 1);
+                        new
+                    }
+                    _ => 0,
+                };
+                let number = if number == 0 { String::new() } else { number.to_string() };
                 let paint = match text.as_bytes().first() {
                     Some(b'+') => Paint::Added,
                     Some(b'-') => Paint::Removed,
                     _ => Paint::Plain,
                 };
-                rows.push(row(text, paint, item));
+                rows.push(row(&format!("{number:>5} {text}"), paint, item));
             }
         }
         // Files of which no line changes.
@@ -280,6 +407,12 @@ impl Page {
     }
 }
 
+impl Kept {
+    fn is_empty(&self) -> bool {
+        self.hunks.is_empty() && self.words.is_empty()
+    }
+}
+
 impl Hunk {
     /// What it is called: by the numbers that the model knows, or else by its place.
     fn name(&self, at: usize) -> String {
@@ -288,7 +421,7 @@ impl Hunk {
     }
 }
 
-fn strings(list: &Value) -> Vec<String> {
+pub(super) fn strings(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
@@ -324,14 +457,35 @@ mod tests {
         page.choose(Choice::Rejected);
         assert_eq!(page.taken(), None, "all of it is rejected");
         page.back();
+        assert_eq!(page.current, 0, "it goes to what it took back");
         page.back();
-        assert_eq!(page.taken(), Some(None));
+        assert_eq!((page.taken(), page.current), (Some(None), 1));
+    }
+
+    #[test]
+    fn what_was_chosen_stays_with_what_it_was_chosen_of() {
+        let mut before = page();
+        before.choose(Choice::Rejected);
+        before.comment("Two of them?");
+        before.choose(Choice::Accepted);
+        let mut now = page();
+        // The first is another one, and what was the second has another number.
+        now.hunks.swap(0, 1);
+        now.hunks[1].lines = vec!["+other".into()];
+        assert_eq!(now.take_over(before.kept()), (3, 1));
+        assert_eq!(now.taken(), Some(None));
+        assert_eq!(now.hunks[0].comments, ["Two of them?"]);
+        assert!(
+            now.progress().contains("2 accepted, 0 rejected, 1 open (will be applied)"),
+            "{}",
+            now.progress()
+        );
     }
 
     #[test]
     fn nothing_that_is_shown_steers_the_terminal() {
         let rows = page().rows();
         assert!(rows.iter().all(|row| !row.text.contains('\u{1b}')));
-        assert!(rows.iter().any(|row| row.text == "+two\\u{1b}[2J"));
+        assert!(rows.iter().any(|row| row.text == "    1 +two\\u{1b}[2J"));
     }
 }

@@ -2,6 +2,7 @@
 //! program, the terminal is left as it was.
 
 use std::io::{self, Write, stdout};
+use std::time::Duration;
 
 use anyhow::Context;
 use crossterm::cursor::{Hide, MoveTo, Show};
@@ -22,13 +23,19 @@ pub(super) struct Row {
     pub(super) paint: Paint,
     /// What can be selected, of which this is a line.
     pub(super) item: Option<usize>,
+    /// Whether it goes on with the line above.
+    pub(super) is_continued: bool,
 }
 
-/// What a person does.
+/// What a person does, or that they do nothing for a while.
 enum Input {
     Key(KeyCode),
     Pasted(String),
+    Nothing,
 }
+
+/// The time after which somebody who does nothing is told what has changed meanwhile.
+const A_WHILE: Duration = Duration::from_millis(2_500);
 
 impl Row {
     /// The rows that it takes on a screen of so many columns.
@@ -46,7 +53,13 @@ impl Row {
                 row.push(character);
             }
         }
-        rows.into_iter().map(|text| Self { text, paint: self.paint, item: self.item }).collect()
+        let row = |(at, text): (usize, String)| Self {
+            text,
+            paint: self.paint,
+            item: self.item,
+            is_continued: at > 0,
+        };
+        rows.into_iter().enumerate().map(row).collect()
     }
 }
 
@@ -89,12 +102,14 @@ pub(super) struct Screen {
     room: usize,
     /// What was selected when the screen was drawn last.
     current: Option<usize>,
+    /// The columns and rows that it had then.
+    size: (u16, u16),
 }
 
 impl Screen {
     pub(super) fn open(colours: Colours) -> io::Result<Self> {
         terminal::enable_raw_mode()?;
-        let screen = Self { colours, top: 0, room: 20, current: None };
+        let screen = Self { colours, top: 0, room: 20, current: None, size: size() };
         execute!(stdout(), EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, Hide)?;
         Ok(screen)
     }
@@ -120,15 +135,16 @@ impl Screen {
         keys: &str,
     ) -> io::Result<()> {
         let (width, height) = size();
-        let width = usize::from(width);
-        let keys = in_lines(keys, width);
-        let rows = &rows.iter().flat_map(|row| row.wrapped(width.saturating_sub(2))).collect::<Vec<_>>()[..];
+        let columns = usize::from(width);
+        let keys = in_lines(keys, columns);
+        let rows =
+            &rows.iter().flat_map(|row| row.wrapped(columns.saturating_sub(2))).collect::<Vec<_>>()[..];
         self.room = usize::from(height).saturating_sub(2 + keys.len()).max(1);
         // At first the top is shown, which says what this is.
         if self.current.is_none() {
             self.current = current;
         }
-        if self.current != current {
+        if self.current != current || self.size != (width, height) {
             let of_current = |row: &Row| row.item == current && current.is_some();
             let (first, last) = (rows.iter().position(of_current), rows.iter().rposition(of_current));
             if let (Some(first), Some(last)) = (first, last) {
@@ -139,35 +155,51 @@ impl Screen {
             }
             self.current = current;
         }
+        self.size = (width, height);
         self.top = self.top.min(rows.len().saturating_sub(1));
         let mut out = stdout().lock();
         queue!(out, MoveTo(0, 0), Clear(ClearType::All))?;
-        write!(out, "{}", self.colours.bold(&cut(title, width)))?;
+        write!(out, "{}", self.colours.bold(&cut(title, columns)))?;
         for (at, row) in rows.iter().skip(self.top).take(self.room).enumerate() {
-            let mark = if row.item.is_some() && row.item == current { ">" } else { " " };
+            let is_marked = row.item.is_some() && row.item == current && !row.is_continued;
+            let mark = if is_marked { ">" } else { " " };
             queue!(out, MoveTo(0, u16::try_from(at + 1).unwrap_or(u16::MAX)))?;
             write!(out, "{mark} {}", row.paint.on(&row.text, self.colours))?;
         }
         let below = usize::from(height).saturating_sub(1 + keys.len());
         for (at, line) in std::iter::once(status).chain(keys.iter().map(String::as_str)).enumerate() {
             queue!(out, MoveTo(0, u16::try_from(below + at).unwrap_or(u16::MAX)))?;
-            write!(out, "{}", cut(line, width))?;
+            write!(out, "{}", cut(line, columns))?;
         }
         out.flush()
     }
 
-    /// Waits for a key. The end of the input and Ctrl-C are as Escape; what is pasted is no key.
+    /// Waits for a key; [`KeyCode::Null`] if none comes for a while, or the terminal has another size. The end of the input and
+    /// Ctrl-C are as Escape; what is pasted is no key.
     pub(super) async fn key(&self) -> anyhow::Result<KeyCode> {
         loop {
-            if let Input::Key(key) = self.input().await? {
-                return Ok(key);
+            match self.input().await? {
+                Input::Key(key) => return Ok(key),
+                Input::Nothing => return Ok(KeyCode::Null),
+                Input::Pasted(_) => {}
             }
         }
+    }
+
+    /// Asks for a yes.
+    pub(super) async fn confirms(&self, question: &str) -> anyhow::Result<bool> {
+        let said = self.ask(&format!("{question} (y and enter; esc: no)? ")).await?;
+        Ok(matches!(said.as_deref(), Some("y" | "yes")))
     }
 
     async fn input(&self) -> anyhow::Result<Input> {
         let reading = tokio::task::spawn_blocking(|| {
             loop {
+                match event::poll(A_WHILE) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(Input::Nothing),
+                    Err(error) => return Err(error),
+                }
                 match event::read() {
                     Ok(Event::Key(KeyEvent { code, modifiers, kind, .. }))
                         if kind != KeyEventKind::Release =>
@@ -213,7 +245,7 @@ impl Screen {
                 Input::Key(KeyCode::Char(typed)) => text.push(typed),
                 // Several lines become one: the next would be taken for keys.
                 Input::Pasted(pasted) => text.push_str(&pasted.replace(['\r', '\n'], " ")),
-                Input::Key(_) => {}
+                Input::Key(_) | Input::Nothing => {}
             }
         }
     }
@@ -264,12 +296,22 @@ mod tests {
 
     #[test]
     fn a_long_line_takes_as_many_rows_as_it_needs() {
-        let row = Row { text: "12345\u{6f22}\u{5b57}8".into(), paint: Paint::Added, item: Some(1) };
+        let row = Row {
+            text: "12345\u{6f22}\u{5b57}8".into(),
+            paint: Paint::Added,
+            item: Some(1),
+            is_continued: false,
+        };
         let rows = row.wrapped(6);
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         assert_eq!(texts, ["12345", "\u{6f22}\u{5b57}8"]);
         assert!(rows.iter().all(|row| row.item == Some(1) && row.paint == Paint::Added));
-        let empty = Row { text: String::new(), paint: Paint::Plain, item: None };
+        assert_eq!(
+            rows.iter().map(|row| row.is_continued).collect::<Vec<_>>(),
+            [false, true],
+            "one line is marked once"
+        );
+        let empty = Row { text: String::new(), paint: Paint::Plain, item: None, is_continued: false };
         assert_eq!(empty.wrapped(80).len(), 1);
     }
 

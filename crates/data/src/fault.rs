@@ -1,6 +1,6 @@
 //! Why a text cannot be read, and why a value cannot be found or changed.
 
-use crate::node::Bar;
+use crate::node::{Bar, Data};
 
 /// Where and why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +37,42 @@ pub enum Fault {
         key: String,
         /// Those that are there.
         known: Vec<String>,
+        /// Those of them that have such a key themselves.
+        elsewhere: Vec<String>,
         /// Whether it is the last step of the way, and could be added.
         is_last: bool,
+    },
+    /// A key of an INI file would be in no section, as no other one there is.
+    NoSection {
+        /// The key.
+        key: String,
+        /// The sections that have such a key.
+        having: Vec<String>,
+        /// All of them.
+        sections: Vec<String>,
+    },
+    /// What the way leads through is to be new, and its name is a slip from one that is there.
+    Slip {
+        /// The step.
+        key: String,
+        /// The name that is there.
+        near: String,
+    },
+    /// A step that is for lists, an index or `field=value`, leads into a map.
+    NoList {
+        /// What the map is called; nothing for the whole file.
+        within: Option<String>,
+        /// The step.
+        step: String,
+        /// The keys that are there.
+        known: Vec<String>,
     },
     /// A list has no such element.
     NoElement {
         /// The step.
         key: String,
-        /// How many elements it has.
-        len: usize,
+        /// The elements that it has, each in a word.
+        known: Vec<String>,
     },
     /// A list has no such place for a new element.
     NoPlace {
@@ -77,8 +104,8 @@ pub enum Fault {
     Several(Vec<usize>),
     /// The written key has several readings.
     Ambiguous(String),
-    /// The key is there already.
-    Exists,
+    /// The key is there already, with such a value.
+    Exists(Shape),
     /// The key is not in the map, into which another is merged.
     Merged,
     /// It cannot be changed by its key.
@@ -86,7 +113,14 @@ pub enum Fault {
     /// What is there is this, and not what was expected.
     Other(String),
     /// A text would take the place of something that is none.
-    OtherKind,
+    OtherKind {
+        /// What is there.
+        now: Shape,
+        /// The text.
+        new: String,
+    },
+    /// A single value would take the place of a whole list or map, which the caller does not say that it expects.
+    Whole(Shape),
     /// The format cannot hold this value.
     NoSuchValue,
     /// It is a table with lines of its own, spread over the file.
@@ -97,6 +131,30 @@ pub enum Fault {
     Same,
     /// The text would not mean what was asked for.
     Breaks,
+}
+
+/// What kind of value there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A text, a number or another single value.
+    Single,
+    /// True or false.
+    Bool,
+    /// A list of so many elements.
+    List(usize),
+    /// A map of so many keys.
+    Map(usize),
+}
+
+impl Shape {
+    pub(crate) fn of(data: &Data) -> Self {
+        match data {
+            Data::Bool(_) => Self::Bool,
+            Data::List(items) => Self::List(items.len()),
+            Data::Map(entries) => Self::Map(entries.len()),
+            _ => Self::Single,
+        }
+    }
 }
 
 impl From<Unread> for Fault {

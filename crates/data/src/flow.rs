@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::layout::{Text, is_alone_before, line_end, line_indent, line_start};
+use crate::comments::{owned_start, with_blank};
+use crate::format::Format;
+use crate::layout::{Text, is_alone_before, line_end, line_indent};
 use crate::node::Node;
 use crate::pieces::Splice;
 
@@ -14,6 +16,14 @@ pub(crate) enum Comments {
 }
 
 impl Comments {
+    /// The format in which comments begin so.
+    fn format(self) -> Format {
+        match self {
+            Self::Slashes => Format::Json,
+            Self::Hash => Format::Toml,
+        }
+    }
+
     /// Returns where a comment ends that begins here.
     fn end(self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
@@ -84,11 +94,13 @@ impl<'a> Flow<'a> {
     pub(crate) fn insert(&self, before: usize, entry: &str, empty: &str) -> Vec<Splice> {
         let text = self.text;
         if let Some(next) = self.entries.get(before) {
-            let sep = match self.begins_line(next) {
-                true => format!("{}{}", self.eol, line_indent(text, next.start)),
-                false => " ".to_owned(),
-            };
-            return vec![Splice::insert(next.start, format!("{entry},{sep}"))];
+            if !self.begins_line(next) {
+                return vec![Splice::insert(next.start, format!("{entry}, "))];
+            }
+            // The comment above the next one stays with it.
+            let start = owned_start(self.comments.format(), text, next.start);
+            let indent = line_indent(text, next.start);
+            return vec![Splice::insert(start, format!("{indent}{entry},{}", self.eol))];
         }
         let Some(last) = self.entries.last() else {
             let inside = self.range.start + 1..self.range.end - 1;
@@ -137,7 +149,8 @@ impl<'a> Flow<'a> {
         if is_alone && line_end(text, behind) < self.range.end {
             let next = line_end(text, behind);
             let next = next + text[next..].find('\n').map_or(0, |at| at + 1);
-            splices.push(Splice::delete(line_start(text, entry.start)..next));
+            let start = owned_start(self.comments.format(), text, entry.start);
+            splices.push(Splice::delete(with_blank(text, start..next)));
         } else if comma.is_some() {
             let blank = text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len();
             splices.push(Splice::delete(entry.start..end + blank));

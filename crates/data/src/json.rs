@@ -123,8 +123,22 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Vec
     let (old, entry) = (parent.child(at), parent.ranges().swap_remove(at));
     // What stands in a line stays in one.
     let is_in_line = old.len() > 0 && !text.text[old.range.clone()].contains('\n');
-    let new = written(text, old.range.start, value, !is_in_line && is_alone_before(text.text, entry.start));
+    let in_lines = !is_in_line && is_alone_before(text.text, entry.start);
+    let in_lines = in_lines && (old.len() > 0 || !is_beside_short(text, parent, value));
+    let new = written(text, old.range.start, value, in_lines);
     vec![Splice { range: old.range.clone(), new }]
+}
+
+/// Returns whether a list or map stands beside others of its kind, all of which are in one line.
+fn is_beside_short(text: Text<'_>, parent: &Node, value: &Data) -> bool {
+    let is_list = matches!(value, Data::List(_));
+    let alike = |node: &&Node| match &node.kind {
+        Kind::List(items, _) => is_list && !items.is_empty(),
+        Kind::Map(entries, _) => !is_list && !entries.is_empty(),
+        Kind::Scalar(..) => false,
+    };
+    let mut beside = (0..parent.len()).map(|at| parent.child(at)).filter(alike).peekable();
+    beside.peek().is_some() && beside.all(|node| !text.text[node.range.clone()].contains('\n'))
 }
 
 pub(crate) fn insert(
@@ -137,7 +151,8 @@ pub(crate) fn insert(
     let flow = Flow::new(text, parent, Comments::Slashes);
     let name = key.map(|key| format!("{}: ", layout::string(key))).unwrap_or_default();
     match flow.first() {
-        Some((first, in_lines)) => {
+        Some((first, begins_line)) => {
+            let in_lines = begins_line && !is_beside_short(text, parent, value);
             let entry = format!("{name}{}", written(text, first, value, in_lines));
             flow.insert(before, &entry, "")
         }

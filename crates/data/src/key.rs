@@ -1,6 +1,6 @@
 //! Keys: the way from the top of a file to a value.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Shape};
 use crate::node::{Data, Entry, Kind, Node};
 
 /// The way to a value.
@@ -11,10 +11,12 @@ pub enum Key {
     /// As people write it, with dots between keys, `[0]` for an element of a list, and quotes around a key that has dots. Keys
     /// with dots need no quotes if only one reading is there.
     Dotted(String),
+    /// The only step of a way, or one with dots. A new key is never taken apart at its dots.
+    Only(String),
 }
 
 /// A step on the way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A key of a map.
     Name(String),
@@ -35,23 +37,80 @@ pub(crate) struct Found {
     pub(crate) new: Option<String>,
     /// Whether there is no such entry yet.
     pub(crate) is_new: bool,
+    /// The steps from a new entry to the value, if what it is in is new too.
+    pub(crate) rest: Vec<Step>,
+}
+
+impl Found {
+    /// Puts a new value into what is made for it: a list for an index, a map for a key.
+    pub(crate) fn wrap(&self, value: Data) -> Data {
+        self.rest.iter().rev().fold(value, |value, step| match step.new_name() {
+            Some(name) => Data::Map(vec![(name.to_owned(), value)]),
+            None => Data::List(vec![value]),
+        })
+    }
+
+    /// Returns the names of what is made for a new value: the last with whether it is a list.
+    pub(crate) fn made(&self) -> Option<(String, bool)> {
+        let last = self.rest.last()?;
+        let names = self.rest[..self.rest.len() - 1].iter().map(|step| step.new_name().unwrap_or("0"));
+        let names: Vec<&str> = self.new.as_deref().into_iter().chain(names).collect();
+        Some((names.join("."), last.new_name().is_none()))
+    }
 }
 
 impl Step {
+    /// Returns the name of an entry that is new in something new; nothing for an element of a list.
+    fn new_name(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) if index(word).is_some() => None,
+            Self::Word(name) | Self::Name(name) => Some(name),
+            Self::Index(_) | Self::Where(..) => None,
+        }
+    }
+
+    /// Returns whether only an element of a list can be meant: by an index from its end, or by a field.
+    fn is_for_lists(&self) -> bool {
+        match self {
+            Self::Word(word) => index(word).is_some_and(|index| index < 0) || by_field(word).is_some(),
+            Self::Index(_) | Self::Where(..) => true,
+            Self::Name(_) => false,
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Self::Name(name) | Self::Word(name) => name.clone(),
+            Self::Index(index) => index.to_string(),
+            Self::Where(name, value) => format!("{name}={value}"),
+        }
+    }
+
     /// What a word says in this place.
     fn of(&self, node: &Node) -> Self {
         let Self::Word(word) = self else { return self.clone() };
         if !matches!(node.kind, Kind::List(..)) {
             return Self::Name(word.clone());
         }
-        let index =
-            word.strip_prefix('[').and_then(|inside| inside.strip_suffix(']')).unwrap_or(word).parse();
-        match (index, word.split_once('=')) {
-            (Ok(index), _) => Self::Index(index),
+        match (index(word), word.split_once('=')) {
+            (Some(index), _) => Self::Index(index),
             (_, Some((name, value))) => Self::Where(name.to_owned(), value.to_owned()),
             _ => Self::Name(word.clone()),
         }
     }
+}
+
+/// Returns the index that a word is.
+fn index(word: &str) -> Option<i64> {
+    word.strip_prefix('[').and_then(|inside| inside.strip_suffix(']')).unwrap_or(word).parse().ok()
+}
+
+/// Returns the field and the value of `field=value`. A key such as an address with a query is none.
+fn by_field(word: &str) -> Option<(&str, &str)> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    word.split_once('=').filter(|(name, _)| is_name(name))
 }
 
 impl Key {
@@ -60,27 +119,81 @@ impl Key {
         match self {
             Self::Steps(steps) => by_steps(top, steps, is_new),
             Self::Dotted(written) => dotted(top, written, is_new),
+            Self::Only(written) if is_new && is_one_name(top, written) => {
+                by_steps(top, &[Step::Word(written.clone())], is_new)
+            }
+            Self::Only(written) => dotted(top, written, is_new),
         }
     }
+}
+
+/// Returns whether a new key with dots is one name: nothing is there that it could lead into.
+fn is_one_name(top: &Node, written: &str) -> bool {
+    let leads = |at: usize| {
+        let name = &written[..at];
+        matches!(&top.kind, Kind::Map(entries, _) if entries.iter().any(|entry| entry.key == name))
+    };
+    !written.is_empty()
+        && !written.contains(['[', ']', '"', '\''])
+        && !written.starts_with("$.")
+        && !written.match_indices('.').any(|(at, _)| leads(at))
 }
 
 fn by_steps(top: &Node, steps: &[Step], is_new: bool) -> Result<Found, Fault> {
     let Some((last, before)) = steps.split_last() else { return Err(Fault::NoKey) };
     let mut node = top;
     let mut way = Vec::new();
-    for step in before {
-        let at = entry(node, step)?.ok_or_else(|| missing(node, step, false))?;
-        check(node, at)?;
-        way.push(at);
-        node = node.child(at);
+    let mut within = None;
+    for (at, step) in before.iter().enumerate() {
+        let Some(position) = entry(node, step)? else {
+            return match node.kind {
+                Kind::Map(..) if is_new => place_of_parent(node, within, &steps[at..], way),
+                _ => Err(missing(node, within, step, false)),
+            };
+        };
+        check(node, position)?;
+        way.push(position);
+        node = node.child(position);
+        within = Some(step);
     }
     if is_new {
-        return place_of_new(node, last, way);
+        return place_of_new(node, within, last, way);
     }
-    let at = entry(node, last)?.ok_or_else(|| missing(node, last, true))?;
+    let at = entry(node, last)?.ok_or_else(|| missing(node, within, last, true))?;
     check_key(node, at)?;
     way.push(at);
-    Ok(Found { way, new: None, is_new: false })
+    Ok(Found { way, new: None, is_new: false, rest: Vec::new() })
+}
+
+/// Returns the place of an entry that is made for a new one in it, the way to which are these steps.
+fn place_of_parent(
+    node: &Node,
+    within: Option<&Step>,
+    steps: &[Step],
+    way: Vec<usize>,
+) -> Result<Found, Fault> {
+    let Some((step, rest)) = steps.split_first() else { return Err(Fault::NoKey) };
+    let name = step.of(node).written();
+    if let Kind::Map(entries, _) = &node.kind
+        && let Some(near) = crate::distance::slip(&name, entries.iter().map(|entry| &*entry.key))
+    {
+        return Err(Fault::Slip { key: name, near: near.to_owned() });
+    }
+    for (at, step) in rest.iter().enumerate() {
+        // Into a new list goes its first element, and none that has a field already.
+        let is_first = match step {
+            Step::Word(word) => index(word).is_none_or(|index| matches!(index, 0 | -1)),
+            Step::Index(index) => matches!(index, 0 | -1),
+            Step::Name(_) => true,
+            Step::Where(..) => false,
+        };
+        if !is_first || matches!(step, Step::Word(word) if by_field(word).is_some()) {
+            let name = steps[at].written();
+            return Err(Fault::NoList { within: Some(name), step: step.written(), known: Vec::new() });
+        }
+    }
+    let found = place_of_new(node, within, step, way)?;
+    Ok(Found { rest: rest.to_vec(), ..found })
 }
 
 /// Checks that what is in this entry may be changed.
@@ -111,15 +224,25 @@ fn entry(node: &Node, step: &Step) -> Result<Option<usize>, Fault> {
         (Kind::List(items, _), Step::Index(index)) => position(items.len(), *index),
         (Kind::List(items, _), Step::Where(name, value)) => {
             let fits = |item: &Node| field(item, name).is_some_and(|field| field.data().is_written(value));
-            let found: Vec<usize> = (0..items.len()).filter(|at| fits(&items[*at])).collect();
-            match found[..] {
-                [] => None,
-                [at] => Some(at),
-                _ => return Err(Fault::Several(found)),
+            match only(items, fits)? {
+                Some(at) => Some(at),
+                None => only(items, |item| item.data().is_written(&format!("{name}={value}")))?,
             }
         }
+        // An element that is a text is named by it.
+        (Kind::List(items, _), Step::Name(name)) => only(items, |item| item.data().is_written(name))?,
         _ => None,
     })
+}
+
+/// Returns the position of the only element that fits.
+fn only(items: &[Node], fits: impl Fn(&Node) -> bool) -> Result<Option<usize>, Fault> {
+    let found: Vec<usize> = (0..items.len()).filter(|at| fits(&items[*at])).collect();
+    match found[..] {
+        [] => Ok(None),
+        [at] => Ok(Some(at)),
+        _ => Err(Fault::Several(found)),
+    }
 }
 
 fn field<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
@@ -132,12 +255,21 @@ fn position(len: usize, index: i64) -> Option<usize> {
     usize::try_from(at).ok().filter(|at| *at < len)
 }
 
-fn place_of_new(node: &Node, step: &Step, mut way: Vec<usize>) -> Result<Found, Fault> {
-    let step = &step.of(node);
-    if let Some(at) = entry(node, step)?.filter(|_| matches!(node.kind, Kind::Map(..))) {
-        way.push(at);
-        return Err(Fault::Exists);
+fn place_of_new(
+    node: &Node,
+    within: Option<&Step>,
+    step: &Step,
+    mut way: Vec<usize>,
+) -> Result<Found, Fault> {
+    if matches!(node.kind, Kind::Map(..)) {
+        if let Some(at) = entry(node, step)? {
+            return Err(Fault::Exists(Shape::of(&node.child(at).data())));
+        }
+        if step.is_for_lists() {
+            return Err(missing(node, within, step, true));
+        }
     }
+    let step = &step.of(node);
     let new = match (&node.kind, step) {
         (Kind::Map(entries, _), Step::Name(name)) => {
             if is_merged(entries) {
@@ -153,9 +285,9 @@ fn place_of_new(node: &Node, step: &Step, mut way: Vec<usize>) -> Result<Found, 
             None
         }
         (Kind::List(items, _), _) => return Err(Fault::NoPlace { len: items.len() }),
-        _ => return Err(missing(node, step, true)),
+        _ => return Err(missing(node, within, step, true)),
     };
-    Ok(Found { way, new, is_new: true })
+    Ok(Found { way, new, is_new: true, rest: Vec::new() })
 }
 
 fn is_merged(entries: &[Entry]) -> bool {
@@ -163,21 +295,39 @@ fn is_merged(entries: &[Entry]) -> bool {
 }
 
 /// Says that a step leads nowhere, with what is there.
-fn missing(node: &Node, step: &Step, is_last: bool) -> Fault {
-    let key = match step {
-        Step::Name(name) => name.clone(),
-        Step::Index(index) => format!("[{index}]"),
-        Step::Where(name, value) => format!("{name}={value}"),
-        Step::Word(word) => word.clone(),
-    };
+fn missing(node: &Node, within: Option<&Step>, step: &Step, is_last: bool) -> Fault {
+    let key = step.written();
     match &node.kind {
         Kind::Map(entries, _) if is_merged(entries) => Fault::Merged,
         Kind::Map(entries, _) => {
-            Fault::Missing { key, known: entries.iter().map(|entry| entry.key.clone()).collect(), is_last }
+            let known = entries.iter().map(|entry| entry.key.clone()).collect();
+            if step.is_for_lists() {
+                return Fault::NoList { within: within.map(Step::written), step: key, known };
+            }
+            let has_it = |entry: &&Entry| field(&entry.value, &key).is_some();
+            let elsewhere = entries.iter().filter(has_it).map(|entry| entry.key.clone()).collect();
+            Fault::Missing { key, known, elsewhere, is_last }
         }
-        Kind::List(items, _) => Fault::NoElement { key, len: items.len() },
+        Kind::List(items, _) => Fault::NoElement { key, known: items.iter().map(word).collect() },
         Kind::Scalar(..) => Fault::NoMap { key },
     }
+}
+
+/// The fields by which people know the elements of a list.
+const NAMING: [&str; 5] = ["name", "id", "key", "uses", "path"];
+
+/// Says in a word which element of a list this is.
+fn word(item: &Node) -> String {
+    let single = |node: &Node| match node.data() {
+        Data::Text(text) | Data::Number(text) | Data::Other(text) => Some(text),
+        Data::Bool(is) => Some(is.to_string()),
+        Data::Null => Some("null".to_owned()),
+        Data::List(_) | Data::Map(_) => None,
+    };
+    let naming = NAMING.iter().find_map(|name| field(item, name).and_then(single));
+    let first = || (0..item.len()).find_map(|at| single(item.child(at)));
+    let word = single(item).or(naming).or_else(first).unwrap_or_else(|| "...".to_owned());
+    word.lines().next().unwrap_or_default().chars().take(30).collect()
 }
 
 /// A part of a written key.
@@ -262,8 +412,11 @@ fn collect(node: &Node, parts: &[Part], is_new: bool, steps: &mut Vec<Step>, rea
 /// Splits a written key; `None` if its quotes or brackets do not end.
 fn parts(written: &str) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
-    let mut rest = written.trim().trim_start_matches('$');
-    rest = rest.strip_prefix('.').unwrap_or(rest);
+    let mut rest = written.trim();
+    rest = match rest.strip_prefix('$') {
+        Some(way) if way.is_empty() || way.starts_with(['.', '[']) => way.strip_prefix('.').unwrap_or(way),
+        _ => rest,
+    };
     while !rest.is_empty() {
         let after;
         if let Some(quoted) = rest.strip_prefix('"') {

@@ -4,6 +4,8 @@
 //! comments, order and every other byte stay. Then the text is read again: unless it means what it meant before with just this
 //! value changed, nothing is changed. `notebook` does the same for the cells of Jupyter notebooks.
 
+mod comments;
+mod distance;
 mod fault;
 mod flow;
 mod format;
@@ -21,7 +23,7 @@ mod yaml;
 
 use std::ops::Range;
 
-pub use fault::{Fault, Unread};
+pub use fault::{Fault, Shape, Unread};
 pub use format::Format;
 pub use key::{Key, Step};
 pub use node::{Bar, Data};
@@ -64,6 +66,29 @@ pub enum Action {
     },
     /// It goes.
     Delete,
+}
+
+/// What changes come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// What is replaced in the text, in its order.
+    pub splices: Vec<Splice>,
+    /// What the caller has not said itself.
+    pub notes: Vec<Note>,
+}
+
+/// What a change does beyond the value that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// What the new value is in was not there, and was made.
+    Made {
+        /// The way to it, with dots.
+        key: String,
+        /// Whether it is a list.
+        is_list: bool,
+    },
+    /// This comment went with what it stood above.
+    CommentGone(String),
 }
 
 /// Reads a value that is written as JSON. Keys keep their order.
@@ -146,21 +171,23 @@ fn extent_of(parent: &Node, at: usize) -> Range<usize> {
 
 /// Makes changes, each in the text that those before it have made, and returns what they come to. The error is that of the
 /// change of this position.
-pub fn change(format: Format, text: &str, changes: &[Change]) -> Result<Vec<Splice>, (usize, Fault)> {
+pub fn change(format: Format, text: &str, changes: &[Change]) -> Result<Changed, (usize, Fault)> {
     let eol = layout::line_ending(text);
     if text.len().saturating_mul(changes.len()) > WORK && changes.len() > 1 {
         return Err((changes.len() - 1, Fault::TooMuch));
     }
     let mut pieces = Pieces::new(text);
     let mut documents = read(format, text).map_err(|unread| (0, unread.into()))?;
+    let mut notes = Vec::new();
     for (at, change) in changes.iter().enumerate() {
         let now = pieces.text();
         let text = Text { text: &now, eol };
-        let splices;
-        (splices, documents) = one(format, text, &documents, change).map_err(|fault| (at, fault))?;
-        pieces.splice(splices);
+        let changed;
+        (changed, documents) = one(format, text, &documents, change).map_err(|fault| (at, fault))?;
+        pieces.splice(changed.splices);
+        notes.extend(changed.notes);
     }
-    Ok(pieces.changes())
+    Ok(Changed { splices: pieces.changes(), notes })
 }
 
 /// Makes one change, and reads the text that it makes.
@@ -169,10 +196,12 @@ fn one(
     text: Text<'_>,
     documents: &[Node],
     change: &Change,
-) -> Result<(Vec<Splice>, Vec<Node>), Fault> {
+) -> Result<(Changed, Vec<Node>), Fault> {
     let chosen = chosen(documents, change.document)?;
     let top = &documents[chosen];
-    let found = change.key.find(top, matches!(change.action, Action::Insert { .. }))?;
+    let found = change.key.find(top, matches!(change.action, Action::Insert { .. }));
+    let found =
+        found.map_err(|fault| if format == Format::Ini { lines::in_section(top, fault) } else { fault })?;
     let (parent, at) = parent(top, &found);
     if let Some(bar) = parent.bar {
         return Err(Fault::Barred(bar));
@@ -189,13 +218,18 @@ fn one(
         Action::SetText(new) => {
             let old = parent.child(at).data();
             if !matches!(old, Data::Text(_) | Data::Null | Data::Other(_)) {
-                return Err(Fault::OtherKind);
+                return Err(Fault::OtherKind { now: Shape::of(&old), new: new.clone() });
             }
             text_value = Action::Set(Data::Text(new.clone()));
             &text_value
         }
+        Action::Insert { value, before } => {
+            text_value = Action::Insert { value: found.wrap(value.clone()), before: before.clone() };
+            &text_value
+        }
         action => action,
     };
+    let mut notes = Vec::new();
     let (splices, new) = match action {
         Action::Set(value) => {
             let old = parent.child(at);
@@ -205,12 +239,17 @@ fn one(
             if let Some(bar) = old.bar {
                 return Err(Fault::Barred(bar));
             }
+            let is_single = !matches!(value, Data::List(_) | Data::Map(_));
+            if is_single && old.len() > 0 && change.expected.is_empty() {
+                return Err(Fault::Whole(Shape::of(&old.data())));
+            }
             (set(format, text, parent, at, value)?, Some(value))
         }
         Action::Insert { value, before } => {
             let before = before.as_ref().map(|name| before_key(parent, name)).transpose()?;
-            let position = before.unwrap_or(at);
-            (insert(format, text, parent, position, found.new.as_deref(), value)?, Some(value))
+            notes.extend(found.made().map(|(key, is_list)| Note::Made { key, is_list }));
+            let place = Place { top, path: names(top, &found), parent, before: before.unwrap_or(at) };
+            (insert(format, text, &place, found.new.as_deref(), value)?, Some(value))
         }
         Action::Delete | Action::SetText(_) => {
             if let Some(bar) =
@@ -218,7 +257,9 @@ fn one(
             {
                 return Err(Fault::Barred(bar));
             }
-            (delete(format, text, parent, at)?, None)
+            let splices = delete(format, text, parent, at)?;
+            notes.extend(comment_gone(format, text.text, parent, at, &splices).map(Note::CommentGone));
+            (splices, None)
         }
     };
     // What it means now must be what it meant, with just this changed.
@@ -229,7 +270,44 @@ fn one(
     let now = read(format, &pieces.text()).map_err(|_| Fault::Breaks)?;
     let is_meant =
         now.len() == meant.len() && now.iter().zip(&meant).all(|(now, meant)| now.data().is(meant));
-    if is_meant { Ok((splices, now)) } else { Err(Fault::Breaks) }
+    if is_meant { Ok((Changed { splices, notes }, now)) } else { Err(Fault::Breaks) }
+}
+
+/// Where something new goes.
+struct Place<'n> {
+    top: &'n Node,
+    /// The names on the way to what it goes into.
+    path: Vec<&'n str>,
+    parent: &'n Node,
+    /// The position of the entry before which it goes.
+    before: usize,
+}
+
+/// Returns the names of the maps' entries on the way to what an entry is in.
+fn names<'n>(top: &'n Node, found: &Found) -> Vec<&'n str> {
+    let (mut node, mut names) = (top, Vec::new());
+    for at in found.way.split_last().map_or(&[][..], |(_, way)| way) {
+        if let Kind::Map(entries, _) = &node.kind {
+            names.push(&*entries[*at].key);
+        }
+        node = node.child(*at);
+    }
+    names
+}
+
+/// Returns the comment above an entry, if it goes too.
+fn comment_gone(format: Format, text: &str, parent: &Node, at: usize, splices: &[Splice]) -> Option<String> {
+    let start = match format {
+        Format::Yaml => yaml::start_of(text, parent, at),
+        _ => match parent.child(at).layout() {
+            Some(Layout::Lines) => parent.child(at).range.start,
+            _ => parent.ranges().get(at)?.start,
+        },
+    };
+    let owned = comments::owned_start(format, text, start);
+    let own = layout::line_start(text, start);
+    let goes = splices.iter().any(|splice| splice.range.start <= owned && own <= splice.range.end);
+    (owned < own && goes).then(|| text[owned..own].trim().to_owned())
 }
 
 /// Returns what goes together with the last entry of tables that have no line of their own: these too.
@@ -280,18 +358,16 @@ fn set(format: Format, text: Text<'_>, parent: &Node, at: usize, value: &Data) -
 fn insert(
     format: Format,
     text: Text<'_>,
-    parent: &Node,
-    before: usize,
+    place: &Place<'_>,
     key: Option<&str>,
     value: &Data,
 ) -> Result<Vec<Splice>, Fault> {
+    let (parent, before) = (place.parent, place.before);
     match format {
         Format::Json => Ok(json::insert(text, parent, before, key, value)),
-        Format::Toml => toml::insert(text, parent, before, key, value),
+        Format::Toml => toml::insert(text, place, key, value),
         Format::Yaml => yaml::insert(text, parent, before, key, value),
-        Format::Env | Format::Ini => {
-            lines::insert(format, text, parent, before, key.unwrap_or_default(), value)
-        }
+        Format::Env | Format::Ini => lines::insert(format, text, place, key.unwrap_or_default(), value),
     }
 }
 
@@ -300,7 +376,7 @@ fn delete(format: Format, text: Text<'_>, parent: &Node, at: usize) -> Result<Ve
         Format::Json => Ok(json::delete(text, parent, at)),
         Format::Toml => toml::delete(text, parent, at),
         Format::Yaml => yaml::delete(text, parent, at),
-        Format::Env | Format::Ini => lines::delete(text, parent, at),
+        Format::Env | Format::Ini => lines::delete(format, text, parent, at),
     }
 }
 
@@ -309,6 +385,10 @@ fn kept(format: Format, value: &Data) -> Data {
     match (format, value) {
         (Format::Env | Format::Ini, Data::Number(number)) => Data::Text(number.clone()),
         (Format::Env | Format::Ini, Data::Bool(is)) => Data::Text(is.to_string()),
+        (Format::Ini, Data::Map(entries)) => {
+            let kept = |(key, value): &(String, Data)| (key.clone(), kept(format, value));
+            Data::Map(entries.iter().map(kept).collect())
+        }
         _ => value.clone(),
     }
 }

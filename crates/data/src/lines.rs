@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::Place;
+use crate::comments::{owned_start, with_blank_or_end};
 use crate::fault::{Fault, Unread};
 use crate::format::Format;
 use crate::layout::{Text, below_header, line_end, line_indent, line_start, next_line};
@@ -214,14 +216,21 @@ fn may_have_comment(value: &str) -> bool {
 pub(crate) fn insert(
     format: Format,
     text: Text<'_>,
-    parent: &Node,
-    before: usize,
+    place: &Place<'_>,
     key: &str,
     value: &Data,
 ) -> Result<Vec<Splice>, Fault> {
+    let (parent, before, is_top) = (place.parent, place.before, place.path.is_empty());
     let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoSuchValue) };
     if let Data::Map(inner) = value {
-        return section(format, text, entries, key, inner);
+        return section(format, text, entries, before, key, inner);
+    }
+    if is_top && has_only_sections(entries) {
+        let has_it = |inner: &[Entry]| inner.iter().any(|own| own.key == key);
+        let has_it = |entry: &&Entry| matches!(&entry.value.kind, Kind::Map(inner, _) if has_it(inner));
+        let having = entries.iter().filter(has_it).map(|entry| entry.key.clone()).collect();
+        let sections = entries.iter().map(|entry| entry.key.clone()).collect();
+        return Err(Fault::NoSection { key: key.to_owned(), having, sections });
     }
     let is_name = !key.is_empty() && key.trim() == key && !key.contains(['=', '\n', '\r', '#', ';', '[']);
     if !is_name {
@@ -244,11 +253,11 @@ pub(crate) fn insert(
     });
     let new = format!("{key}{sign}{}", written(format, Style::Plain, value)?);
     if let Some(next) = entries.get(before) {
-        let at = line_start(text.text, next.key_range.start);
+        let at = owned_start(format, text.text, next.key_range.start);
         let indent = line_indent(text.text, next.key_range.start);
         return Ok(vec![Splice::insert(at, format!("{indent}{new}{}", text.eol))]);
     }
-    let (at, indent) = match (model, parent.range.is_empty() || parent.range.start == 0) {
+    let (at, indent) = match (model, is_top) {
         (Some(model), _) => {
             (model.value.range.end.max(model.key_range.end), line_indent(text.text, model.key_range.start))
         }
@@ -262,19 +271,39 @@ pub(crate) fn insert(
     Ok(vec![below(text, at, &format!("{indent}{new}"))])
 }
 
-/// Adds a section at the end.
+/// Says that a key would be in no section of an INI file, if no other key is: programs would not read the file any more, or
+/// not find the key.
+pub(crate) fn in_section(top: &Node, fault: Fault) -> Fault {
+    let Kind::Map(entries, _) = &top.kind else { return fault };
+    match fault {
+        Fault::Missing { key, known, elsewhere, is_last: true }
+            if known.iter().eq(entries.iter().map(|entry| &entry.key)) && has_only_sections(entries) =>
+        {
+            Fault::NoSection { key, having: elsewhere, sections: known }
+        }
+        fault => fault,
+    }
+}
+
+fn has_only_sections(entries: &[Entry]) -> bool {
+    !entries.is_empty() && entries.iter().all(|entry| entry.value.layout().is_some())
+}
+
+/// Adds a section, before another or at the end.
 fn section(
     format: Format,
     text: Text<'_>,
     entries: &[Entry],
+    before: usize,
     name: &str,
     inner: &[(String, Data)],
 ) -> Result<Vec<Splice>, Fault> {
     if format != Format::Ini || name.contains(['\n', '\r']) {
         return Err(Fault::NoSuchValue);
     }
+    let next = entries.get(before).map(|next| owned_start(format, text.text, next.key_range.start));
     let mut new = String::new();
-    if !entries.is_empty() {
+    if !entries.is_empty() && next.is_none() {
         new.push_str(if text.text.ends_with('\n') { "" } else { text.eol });
         new.push_str(text.eol);
     }
@@ -282,10 +311,13 @@ fn section(
     for (key, value) in inner {
         new.push_str(&format!("{key} = {}{}", written(format, Style::Plain, value)?, text.eol));
     }
-    Ok(vec![Splice::insert(text.text.len(), new)])
+    Ok(vec![match next {
+        Some(next) => Splice::insert(next, new + text.eol),
+        None => Splice::insert(text.text.len(), new),
+    }])
 }
 
-pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+pub(crate) fn delete(format: Format, text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
     let Kind::Map(entries, _) = &parent.kind else { return Err(Fault::NoSuchValue) };
     let end = |node: &Node, range: Range<usize>| match &node.kind {
         Kind::Map(inner, _) => inner.last().map_or(range.end, |last| last.range().end),
@@ -293,5 +325,6 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
     };
     let range = entries[at].range();
     let end = end(&entries[at].value, range.clone());
-    Ok(vec![Splice::delete(line_start(text.text, range.start)..next_line(text.text, end))])
+    let start = owned_start(format, text.text, range.start);
+    Ok(vec![Splice::delete(with_blank_or_end(text.text, start..next_line(text.text, end)))])
 }

@@ -1,14 +1,16 @@
 //! Values that are set, added and removed, and what stands around them.
 
+mod placed;
+
 use serde_json::{Value, json};
 
-use crate::{Action, Change, Data, Fault, Format, Key, Splice, Step, find};
+use crate::{Action, Change, Changed, Data, Fault, Format, Key, Shape, Step, find};
 
 fn data(value: &Value) -> Data {
     crate::from_json(&value.to_string()).unwrap()
 }
 
-fn applied(text: &str, splices: Vec<Splice>) -> String {
+fn applied(text: &str, Changed { splices, .. }: Changed) -> String {
     let mut new = text.to_owned();
     for splice in splices.into_iter().rev() {
         new.replace_range(splice.range, &splice.new);
@@ -64,7 +66,7 @@ fn json() {
     check(set(Json, JSONC, "b.d.e", &json!(true)), &JSONC.replace("null", "true"));
     check(
         set(Json, JSONC, "a", &json!({"k": [1, {}]})),
-        &JSONC.replace("\"a\": 1,", "\"a\": {\r\n    \"k\": [\r\n      1,\r\n      {}\r\n    ]\r\n  },"),
+        &JSONC.replace("\"a\": 1,", "\"a\": { \"k\": [1, {}] },"),
     );
     check(set(Json, JSONC, "b.c", &json!([3])), &JSONC.replace("[1, 2 /* two */]", "[3]"));
     check(insert(Json, JSONC, "new", &json!(2)), &JSONC.replace("\"z\": {}", "\"z\": {},\r\n  \"new\": 2"));
@@ -79,7 +81,7 @@ fn json() {
         before(Json, JSONC, "new", &json!(2), "b"),
         &JSONC.replace("\"b\": {", "\"new\": 2,\r\n  \"b\": {"),
     );
-    check(delete(Json, JSONC, "a"), &JSONC.replace("  \"a\": 1, // one\r\n", ""));
+    check(delete(Json, JSONC, "a"), &JSONC.replace("  // of it\r\n  \"a\": 1, // one\r\n", ""));
     check(delete(Json, JSONC, "z"), &JSONC.replace("],\r\n  \"z\": {}\r\n", "]\r\n"));
     check(delete(Json, JSONC, "b.c"), &JSONC.replace("\"c\": [1, 2 /* two */], ", ""));
     check(delete(Json, JSONC, "b.c[1]"), &JSONC.replace("[1, 2 /* two */]", "[1 /* two */]"));
@@ -110,12 +112,16 @@ fn a_way_is_found_or_the_refusal_says_what_is_there() {
     check(set(Json, text, "$.dep.x/y", &json!(5)), &text.replace("3", "5"));
     assert_eq!(set(Json, text, "c", &json!(5)), Err(Fault::Duplicate { key: "c".into(), count: 2 }));
     let missing = set(Json, text, "dep.z", &json!(1));
-    assert_eq!(missing, Err(Fault::Missing { key: "z".into(), known: vec!["x/y".into()], is_last: true }));
+    let (key, known, elsewhere) = ("z".to_owned(), vec!["x/y".to_owned()], Vec::new());
+    assert_eq!(missing, Err(Fault::Missing { key, known, elsewhere, is_last: true }));
     let by = |value: &str| {
         Key::Steps(vec![Step::Name("l".into()), Step::Word(format!("n={value}")), Step::Name("v".into())])
     };
     check(of(by("q"), &json!(9)), &text.replace("\"v\": 2", "\"v\": 9"));
-    assert!(matches!(of(by("r"), &json!(9)), Err(Fault::NoElement { len: 2, .. })));
+    assert_eq!(
+        of(by("r"), &json!(9)),
+        Err(Fault::NoElement { key: "n=r".into(), known: vec!["p".into(), "q".into()] })
+    );
     assert_eq!(set(Json, text, "a.b.c", &json!(1)), Err(Fault::NoMap { key: "c".into() }));
     assert_eq!(set(Json, text, "", &json!(1)), Err(Fault::NoKey));
     assert_eq!(set(Json, text, "a[", &json!(1)), Err(Fault::BadKey("a[".into())));
@@ -130,7 +136,7 @@ fn a_way_is_found_or_the_refusal_says_what_is_there() {
     let none = Fault::NoNeighbour { key: "n=q".into(), known: Vec::new() };
     assert_eq!(before(Json, text, "l[0]", &json!(1), "n=q"), Err(none));
     assert!(super::from_json("[{\"z\": 1, \"z\": 2}]").unwrap_err().why.contains("z stands in it twice"));
-    assert_eq!(insert(Json, text, "dep", &json!(1)), Err(Fault::Exists));
+    assert_eq!(insert(Json, text, "dep", &json!(1)), Err(Fault::Exists(Shape::Map(1))));
     assert_eq!(set(Json, text, "exports", &json!({"./x": 1})), Err(Fault::Same));
     let change = Change {
         key: steps(&["a", "b"]),
@@ -191,7 +197,7 @@ fn toml() {
     check(set(Toml, TOML, "bin[1].name", &json!("zwei")), &TOML.replace("'two'", "'zwei'"));
     check(
         insert(Toml, TOML, "new", &json!({"a": [1]})),
-        &TOML.replace("2024-01-01\n", "2024-01-01\nnew = { a = [1] }\n"),
+        &TOML.replace("z = 1\n", "z = 1\n\n[new]\na = [1]\n"),
     );
     check(
         insert(Toml, TOML, "deps.\"x y\"", &json!("1")),
@@ -208,13 +214,13 @@ fn toml() {
     );
     check(insert(Toml, TOML, "deps.sub.k", &json!(2)), &TOML.replace("[deps.sub]\n", "[deps.sub]\nk = 2\n"));
     check(before(Toml, TOML, "new", &json!(1), "when"), &TOML.replace("when", "new = 1\nwhen"));
-    check(delete(Toml, TOML, "name"), &TOML.replace("name = \"x\" # the name\n", ""));
+    check(delete(Toml, TOML, "name"), &TOML.replace("# top\nname = \"x\" # the name\n", ""));
     check(delete(Toml, TOML, "deps.list"), &TOML.replace("list = [\n    1, # one\n    2\n]\n", ""));
     check(delete(Toml, TOML, "deps.serde.features"), &TOML.replace(", features = [\"a\"]", ""));
-    check(delete(Toml, TOML, "x.y"), &TOML.replace("[x.y]\nz = 1\n", ""));
-    check(delete(Toml, TOML, "bin[0]"), &TOML.replace("[[bin]]\nname = \"one\"\n", ""));
+    check(delete(Toml, TOML, "x.y"), &TOML.replace("\n[x.y]\nz = 1\n", ""));
+    check(delete(Toml, TOML, "bin[0]"), &TOML.replace("[[bin]]\nname = \"one\"\n\n", ""));
     assert_eq!(set(Toml, TOML, "deps", &json!({})), Err(Fault::Table));
-    assert_eq!(insert(Toml, TOML, "x.k", &json!(1)), Err(Fault::Table));
+    check(insert(Toml, TOML, "x.k", &json!(1)), &TOML.replace("[x.y]", "[x]\nk = 1\n\n[x.y]"));
     assert_eq!(set(Toml, TOML, "name", &json!(null)), Err(Fault::NoSuchValue));
     check(insert(Toml, "", "a", &json!(1)), "a = 1\n");
     check(insert(Toml, "[a]", "a.b", &json!(1)), "[a]\nb = 1");
@@ -257,7 +263,7 @@ fn yaml() {
     check(set(Yaml, YAML, "jobs.build.\"quoted key\"", &json!(false)), &YAML.replace("~", "false"));
     check(set(Yaml, YAML, "list[1]", &json!({"a": 1, "b": []})), &YAML.replace("- two", "- a: 1\n  b: []"));
     check(set(Yaml, YAML, "list", &json!([3])), &YAML.replace("- 1\n- two", "- 3"));
-    check(set(Yaml, YAML, "list", &json!(3)), &YAML.replace("list:\n- 1\n- two\n", "list: 3\n"));
+    assert_eq!(set(Yaml, YAML, "list", &json!(3)), Err(Fault::Whole(Shape::List(2))));
     check(insert(Yaml, YAML, "list[-1]", &json!("x")), &YAML.replace("- two\n", "- two\n- x\n"));
     check(insert(Yaml, YAML, "list[0]", &json!({"k": "v"})), &YAML.replace("- 1\n", "- k: v\n- 1\n"));
     check(insert(Yaml, YAML, "new", &json!("a\nb\n")), &format!("{YAML}new: |\n  a\n  b\n"));
@@ -274,7 +280,7 @@ fn yaml() {
         &YAML.replace("- uses", "- id: k\n        uses"),
     );
     check(before(Yaml, YAML, "x", &json!({"k": 1}), "jobs"), &YAML.replace("jobs:", "x:\n  k: 1\njobs:"));
-    check(delete(Yaml, YAML, "name"), &YAML.replace("name: 'x'   # c\n", ""));
+    check(delete(Yaml, YAML, "name"), &YAML.replace("# top\nname: 'x'   # c\n", ""));
     check(delete(Yaml, YAML, "on.pull_request"), &YAML.replace("  pull_request:\n", ""));
     check(
         delete(Yaml, YAML, "jobs.build.steps[0]"),
@@ -283,7 +289,7 @@ fn yaml() {
     check(delete(Yaml, YAML, "jobs.build.steps[0].uses"), &YAML.replace("uses: a@v4\n        with", "with"));
     check(
         delete(Yaml, YAML, "jobs.build.steps[1]"),
-        &YAML.replace("      - run: |\n          echo hi\n\n          echo ho\n", ""),
+        &YAML.replace("      # comment\n      - run: |\n          echo hi\n\n          echo ho\n\n", ""),
     );
     check(delete(Yaml, YAML, "on.push.branches[1]"), &YAML.replace(", 'dev'", ""));
     assert_eq!(delete(Yaml, YAML, "jobs.build"), Err(Fault::OnlyOne));
@@ -314,6 +320,8 @@ fn a_comment_stays_with_what_it_is_about() {
     let header = "# SPDX\n#:schema x\n\n[a]\nb = 1\n";
     check(insert(Toml, header, "v", &json!(1)), &header.replace("x\n\n", "x\n\nv = 1\n\n"));
     check(insert(Toml, "# of a\n[a]\n", "v", &json!(1)), "v = 1\n\n# of a\n[a]\n");
+    let header = "# SPDX\na = 1\n";
+    check(before(Toml, header, "v", &json!(1), "a"), "# SPDX\nv = 1\na = 1\n");
 }
 
 #[test]

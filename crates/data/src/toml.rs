@@ -1,11 +1,16 @@
 //! TOML: tables with headers, dotted keys, and values in their lines.
 
+mod tables;
+
 use std::ops::Range;
 
 use toml_edit::{Document, Item, TableLike};
 
+use crate::Place;
+use crate::comments::{owned_start, with_blank_or_end};
 use crate::fault::{Fault, Unread};
 use crate::flow::{Comments, Flow};
+use crate::format::Format;
 use crate::layout::{
     self, Text, below_header, is_alone_before, line_end, line_indent, line_start, next_line,
 };
@@ -135,7 +140,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// Writes a value in one line; `None` if TOML has none like it.
-fn written(value: &Data) -> Option<String> {
+pub(super) fn written(value: &Data) -> Option<String> {
     Some(match value {
         Data::Null => return None,
         Data::Bool(is) => is.to_string(),
@@ -159,7 +164,7 @@ fn quoted(text: &str) -> String {
     layout::string(text).replace('\u{7f}', "\\u007f")
 }
 
-fn name(key: &str) -> String {
+pub(super) fn name(key: &str) -> String {
     let is_bare = !key.is_empty()
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if is_bare { key.to_owned() } else { quoted(key) }
@@ -167,11 +172,14 @@ fn name(key: &str) -> String {
 
 pub(crate) fn insert(
     text: Text<'_>,
-    parent: &Node,
-    before: usize,
+    place: &Place<'_>,
     key: Option<&str>,
     value: &Data,
 ) -> Result<Vec<Splice>, Fault> {
+    let (parent, before) = (place.parent, place.before);
+    if let Some(splices) = tables::insert(text, place, key, value)? {
+        return Ok(splices);
+    }
     let written = written(value).ok_or(Fault::NoSuchValue)?;
     let new = match key {
         Some(key) => format!("{} = {written}", name(key)),
@@ -196,7 +204,8 @@ pub(crate) fn insert(
     };
     if let Some(next) = entries.get(before) {
         let Some(range) = own_range(next) else { return Err(Fault::Table) };
-        let (start, indent) = (line_start(text.text, range.start), line_indent(text.text, range.start));
+        let (start, indent) =
+            (owned_start(Format::Toml, text.text, range.start), line_indent(text.text, range.start));
         return Ok(vec![Splice::insert(start, format!("{indent}{prefix}{new}{}", text.eol))]);
     }
     let last = own.iter().filter_map(|entry| own_range(entry)).max_by_key(|range| range.end);
@@ -212,7 +221,7 @@ pub(crate) fn insert(
 }
 
 /// Returns the lines of an entry that is written in its table: `None` for tables with headers.
-fn own_range(entry: &Entry) -> Option<Range<usize>> {
+pub(super) fn own_range(entry: &Entry) -> Option<Range<usize>> {
     match entry.value.layout() {
         Some(Layout::Lines | Layout::Tables) => None,
         Some(Layout::Dotted) => {
@@ -231,7 +240,8 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
     }
     let node = parent.child(at);
     let lines = |range: Range<usize>| {
-        Splice::delete(line_start(text.text, range.start)..next_line(text.text, range.end))
+        let start = owned_start(Format::Toml, text.text, range.start);
+        Splice::delete(with_blank_or_end(text.text, start..next_line(text.text, range.end)))
     };
     if let (Kind::Map(entries, _), Some(Layout::Lines)) = (&node.kind, node.layout()) {
         let inner: Option<Vec<Range<usize>>> = entries.iter().map(own_range).collect();

@@ -7,8 +7,10 @@ mod write;
 
 pub(crate) use self::read::read;
 use self::write::{block, flow as in_flow, is_block, one, scalar};
+use crate::comments::{are_parted, owned_start, with_blank};
 use crate::fault::Fault;
 use crate::flow::{Comments, Flow};
+use crate::format::Format;
 use crate::layout::{Text, is_alone_before, line_end, line_start, next_line};
 use crate::node::{Data, Kind, Layout, Node, Style};
 use crate::pieces::{Splice, below};
@@ -88,21 +90,44 @@ pub(crate) fn insert(
         return Ok(Flow::new(text, parent, Comments::Hash).insert(before, &entry, &entry));
     };
     let unit = unit(text.text);
-    let new = match (&name, is_block(value)) {
+    let is_in_flow = is_beside_flow(parent, value);
+    let one = |value, column| match is_in_flow {
+        true => in_flow(value, Style::Plain),
+        false => one(value, column, text.eol),
+    };
+    let new = match (&name, is_block(value) && !is_in_flow) {
         (Some(name), true) => format!("{name}:{}{}", text.eol, block(value, column + unit, unit, text.eol)),
-        (Some(name), false) => format!("{name}: {}", one(value, column + unit, text.eol)),
+        (Some(name), false) => format!("{name}: {}", one(value, column + unit)),
         (None, true) => format!("- {}", block(value, column + 2, unit, text.eol).trim_start()),
-        (None, false) => format!("- {}", one(value, column + 2, text.eol)),
+        (None, false) => format!("- {}", one(value, column + 2)),
     };
     let indent = " ".repeat(column);
+    let blank = if are_parted(text.text, &parent.ranges()) { text.eol } else { "" };
     if before < parent.len() {
         let start = start_of(text.text, parent, before);
+        if is_alone_before(text.text, start) {
+            // The comment above the next one stays with it.
+            let above = owned_start(Format::Yaml, text.text, start);
+            return Ok(vec![Splice::insert(above, format!("{indent}{new}{}{blank}", text.eol))]);
+        }
         return Ok(vec![Splice::insert(start, format!("{new}{}{indent}", text.eol))]);
     }
     let last = parent.child(parent.len().saturating_sub(1));
     let end = last.range.end.max(parent.ranges().last().map_or(0, |range| range.end));
     let end = with_comments(text.text, end, column);
-    Ok(vec![ended(text, below(text, end, &format!("{indent}{new}")))])
+    Ok(vec![ended(text, below(text, end, &format!("{blank}{indent}{new}")))])
+}
+
+/// Returns whether a list or map stands beside others of its kind, all of which are in brackets.
+fn is_beside_flow(parent: &Node, value: &Data) -> bool {
+    let is_list = matches!(value, Data::List(_));
+    let alike = |node: &&Node| match &node.kind {
+        Kind::List(items, _) => is_list && !items.is_empty(),
+        Kind::Map(entries, _) => !is_list && !entries.is_empty(),
+        Kind::Scalar(..) => false,
+    };
+    let mut beside = (0..parent.len()).map(|at| parent.child(at)).filter(alike).peekable();
+    beside.peek().is_some() && beside.all(|node| node.layout() == Some(Layout::Flow))
 }
 
 /// Returns the end of an entry with the comments below it that are deeper than this column, and so belong to it.
@@ -138,12 +163,21 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
     let start = start_of(text.text, parent, at);
     let end = parent.ranges()[at].end.max(sign_end(text.text, parent, at));
     if is_alone_before(text.text, start) {
-        return Ok(vec![Splice::delete(line_start(text.text, start)..next_line(text.text, end))]);
+        let end = with_comments(text.text, end, column(parent));
+        let lines = owned_start(Format::Yaml, text.text, start)..next_line(text.text, end);
+        return Ok(vec![Splice::delete(with_blank(text.text, lines))]);
     }
     // It stands behind a dash, where the next one goes, with the comments above that.
     let rest = line_end(text.text, end);
     let comment = text.text[rest..start_of(text.text, parent, at + 1)].find('#').map(|sign| rest + sign);
     Ok(vec![Splice::delete(start..comment.unwrap_or_else(|| start_of(text.text, parent, at + 1)))])
+}
+
+fn column(parent: &Node) -> usize {
+    match parent.layout() {
+        Some(Layout::Block(column)) => column,
+        _ => 0,
+    }
 }
 
 /// Returns whether a text is a date, which many programs read as such if it has no quotes.
@@ -163,7 +197,7 @@ fn style_of(node: &Node) -> Style {
 }
 
 /// Returns where an entry of a block begins: its key, or its dash.
-fn start_of(text: &str, parent: &Node, at: usize) -> usize {
+pub(crate) fn start_of(text: &str, parent: &Node, at: usize) -> usize {
     match &parent.kind {
         Kind::Map(entries, _) => entries[at].key_range.start,
         _ => dash(text, parent.child(at).range.start),

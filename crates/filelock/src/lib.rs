@@ -1,8 +1,9 @@
 //! Locks among processes, waited for until a deadline: of a whole file or folder, and of single bytes of a file.
 //!
-//! The kernel keeps the queue and wakes who is next at once; nothing polls. A wait that ends without the lock leaves
-//! nothing behind, neither a thread nor a place in the queue. A lock belongs to the open handle: it is released when the
-//! handle is closed or its process ends, and two handles of one process exclude each other as two processes do.
+//! On Linux the kernel keeps the queue and wakes who is next at once; nothing polls. Elsewhere a waiting thread tries again
+//! every millisecond. A wait that ends without the lock leaves nothing behind, neither a thread nor a place in the queue. A
+//! lock belongs to the open handle: it is released when the handle is closed or its process ends, and two handles of one
+//! process exclude each other as two processes do.
 //!
 //! ```
 //! use std::fs::File;
@@ -10,7 +11,9 @@
 //! use emend_filelock::{Hold, lock, unlock};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let (mine, other) = (File::open(folder.path())?, File::open(folder.path())?);
+//! let path = folder.path().join("lock");
+//! std::fs::write(&path, "")?;
+//! let (mine, other) = (File::open(&path)?, File::open(&path)?);
 //! assert!(lock(&mine, Hold::Alone, Instant::now())?);
 //! assert!(!lock(&other, Hold::Shared, Instant::now())?);
 //! unlock(&mine)?;
@@ -34,16 +37,24 @@ pub enum Hold {
 }
 
 /// Whether the system has locks of single bytes that belong to a handle ([`lock_byte`]).
-pub const HAS_BYTE_LOCKS: bool = cfg!(target_os = "linux");
+pub const HAS_BYTE_LOCKS: bool = cfg!(any(target_os = "linux", windows));
+
+/// Whether the system locks folders ([`lock`]) and has marks in them ([`mark_byte`]); else only files.
+pub const LOCKS_FOLDERS: bool = cfg!(not(windows));
 
 /// Locks a whole file or folder. Returns false if that was not possible until then.
 pub fn lock(file: &File, hold: Hold, until: Instant) -> io::Result<bool> {
     system::lock(file, hold, until)
 }
 
+/// Locks a whole file for this handle alone, however long that takes.
+pub fn lock_patiently(file: &File) -> io::Result<()> {
+    system::lock_patiently(file)
+}
+
 /// Releases the lock of a whole file or folder.
 pub fn unlock(file: &File) -> io::Result<()> {
-    file.unlock()
+    system::unlock(file)
 }
 
 /// Locks one byte of a file that is open for writing, which need not exist. Returns false if that was not possible until
@@ -63,7 +74,7 @@ pub fn mark_byte(file: &File, at: u32) -> io::Result<()> {
     system::mark_byte(file, at)
 }
 
-/// Returns whether another handle marks this byte, or any if none is given.
+/// Returns whether another handle marks this byte, or any if none is given. On Windows, the marks of this handle count too.
 pub fn is_marked(file: &File, at: Option<u32>) -> io::Result<bool> {
     system::is_marked(file, at)
 }
@@ -97,6 +108,14 @@ mod system {
             Hold::Alone => LOCK_EX,
         };
         or_wait(until, || flock(file, how | LOCK_NB), || flock(file, how))
+    }
+
+    pub(super) fn lock_patiently(file: &File) -> io::Result<()> {
+        file.lock()
+    }
+
+    pub(super) fn unlock(file: &File) -> io::Result<()> {
+        file.unlock()
     }
 
     pub(super) fn lock_byte(file: &File, at: u32, until: Instant) -> io::Result<bool> {
@@ -158,7 +177,11 @@ mod system {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+
+#[cfg(not(any(target_os = "linux", windows)))]
 mod system {
     use std::fs::{File, TryLockError};
     use std::io;
@@ -183,6 +206,14 @@ mod system {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
+    }
+
+    pub(super) fn lock_patiently(file: &File) -> io::Result<()> {
+        file.lock()
+    }
+
+    pub(super) fn unlock(file: &File) -> io::Result<()> {
+        file.unlock()
     }
 
     pub(super) fn lock_byte(_file: &File, _at: u32, _until: Instant) -> io::Result<bool> {

@@ -46,7 +46,7 @@ pub struct Lease {
     file: File,
 }
 
-/// Takes a lease on a file that is open for reading.
+/// Takes a lease on a file that is open for reading; on Windows, by a handle that does not share writing.
 #[must_use]
 pub fn take(file: File) -> LeaseResult {
     system::take(file)
@@ -114,7 +114,26 @@ mod system {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+/// Here the handle itself is the lease, if it was opened so that it shares no writing: whoever wants to write is refused and
+/// does not wait.
+#[cfg(windows)]
+mod system {
+    use std::fs::File;
+
+    use super::{Lease, LeaseResult};
+
+    pub(super) fn take(file: File) -> LeaseResult {
+        LeaseResult::Held(Lease { file })
+    }
+
+    pub(super) fn is_wanted(_file: &File) -> bool {
+        false
+    }
+
+    pub(super) fn give_back(_file: &File) {}
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 mod system {
     use std::fs::File;
 

@@ -1,5 +1,6 @@
 //! Runs language servers for two purposes: to report which errors and warnings an edit brought and how many it removed, and
-//! to learn which edit a renamed symbol or a moved file needs.
+//! to learn which edit a renamed symbol or a moved file needs, where a symbol stands, and what a server would change about
+//! what it finds wrong.
 //!
 //! The crate does not depend on Emend. A program reports each edit that it has made to [`Servers`] and gets a
 //! [`PendingAftermath`], which is complete once all servers concerned have answered. Callers wait for it only if they
@@ -29,15 +30,17 @@
 //! }
 //! ```
 //!
-//! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`], [`question`], [`workspace_edit`]), which servers
+//! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`], [`question`], [`place`],
+//! [`workspace_edit`]), which servers
 //! there are (`known`, `server_config`), all of them together ([`servers`]), one server in one root (`worker`, `queue`), a
 //! running process (`server_process`, `wire`, `requests`), the documents that are open in it (`open_documents`), an
-//! initialized server (`lsp_session`), and its diagnostics (`position`, `raw_diagnostic`, `compare`).
+//! initialized server (`lsp_session`), its diagnostics (`position`, `raw_diagnostic`, `compare`), and what it offers to change (`code_action`).
 
 pub mod settings;
 
 pub mod aftermath;
 pub mod pending;
+pub mod place;
 pub mod question;
 pub mod workspace_edit;
 
@@ -56,6 +59,7 @@ mod wire;
 mod lsp_session;
 mod open_documents;
 
+mod code_action;
 mod compare;
 mod position;
 mod raw_diagnostic;
@@ -65,7 +69,8 @@ pub use aftermath::{
     ServerState, Severity,
 };
 pub use pending::PendingAftermath;
-pub use question::{Answered, Asked, Question};
+pub use place::Place;
+pub use question::{Answered, Asked, Fix, Question, Said, Which};
 pub use servers::Servers;
 pub use settings::{LspSettings, ServerLimits, ServerSetting};
 pub use workspace_edit::{TextChange, WorkspaceEdit};

@@ -16,6 +16,7 @@ use lsp_types::{
 use serde_json::{Value, json};
 
 use crate::aftermath::{Diagnostic, DiagnosticChanges, Severity};
+use crate::code_action;
 use crate::compare::{LineMap, compare};
 use crate::known::Dialect;
 use crate::open_documents::{OpenDocuments, uri};
@@ -167,6 +168,7 @@ impl LspSession {
     ) -> Result<Vec<Diagnostic>, RequestError> {
         self.await_quiescence(deadline)?;
         // A question concerns the present, and other programs may have changed files unnoticed.
+        self.close_changed(|path| texts.iter().any(|(own, ..)| own == path))?;
         self.documents.forget_pulled_but_of(|_| false);
         if self.kind == Dialect::Pyright {
             self.prompt_rescan(texts)?;
@@ -191,6 +193,13 @@ impl LspSession {
         let Some((path, ..)) = texts.first() else { return Ok(()) };
         let changes = vec![FileEvent::new(uri(path)?, FileChangeType::CREATED)];
         self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes })
+    }
+
+    /// Closes the documents, but for these, whose files others have changed, whether or not that was noticed.
+    fn close_changed(&mut self, is_kept: impl Fn(&Path) -> bool) -> Result<(), RequestError> {
+        let others: Vec<PathBuf> =
+            self.documents.iter().map(|(path, _)| path.clone()).filter(|path| !is_kept(path)).collect();
+        self.notify_outside_changes(&others)
     }
 
     /// Notifies the server of files that others changed. Those that were open are closed, so that the server reads
@@ -499,13 +508,23 @@ fn initialize_params(root: &Path, options: &Value) -> Value {
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
             "textDocument": {
                 "synchronization": {"didSave": true},
-                "publishDiagnostics": {"versionSupport": true, "relatedInformation": true},
+                "publishDiagnostics": {"versionSupport": true, "relatedInformation": true, "dataSupport": true},
                 "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
                 "rename": {"prepareSupport": true},
+                "definition": {},
+                "references": {},
+                "implementation": {},
+                "codeAction": {
+                    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": code_action::KINDS}},
+                    "resolveSupport": {"properties": ["edit"]},
+                    "dataSupport": true,
+                    "disabledSupport": true,
+                },
             },
             "workspace": {
                 "workspaceEdit": {"documentChanges": true, "resourceOperations": ["rename"]},
                 "fileOperations": {"willRename": true},
+                "symbol": {},
                 "configuration": true,
                 "didChangeWatchedFiles": {"dynamicRegistration": true},
                 "workspaceFolders": true,

@@ -12,7 +12,7 @@ pub(crate) struct Position {
 }
 
 /// The units in which a server counts columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnUnits {
     Utf8,
     Utf16,
@@ -60,21 +60,27 @@ impl ColumnUnits {
         let bounded = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Position { line: bounded(line), units: bounded(units) }
     }
+}
 
-    /// Returns the byte of a text at a position; `None` where the text has no such place.
-    pub(crate) fn offset(self, text: &str, position: Position) -> Option<usize> {
-        let mut start = 0;
-        for _ in 0..position.line {
-            start += text[start..].find('\n')? + 1;
-        }
-        let line = text[start..].split('\n').next()?;
+/// The lines of a text.
+pub(crate) struct Lines<'t>(Vec<&'t str>);
+
+impl<'t> Lines<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self(text.split('\n').collect())
+    }
+
+    /// Returns the byte of the text at a position; `None` where the text has no such place.
+    pub(crate) fn offset(&self, units: ColumnUnits, position: Position) -> Option<usize> {
+        let (first, line) = (self.0[0], *self.0.get(position.line as usize)?);
+        let start = line.as_ptr() as usize - first.as_ptr() as usize;
         let line = line.strip_suffix('\r').unwrap_or(line);
         let (mut left, mut offset) = (position.units as usize, start);
         for character in line.chars() {
             if left == 0 {
                 break;
             }
-            left = left.checked_sub(self.units_of(character))?;
+            left = left.checked_sub(units.units_of(character))?;
             offset += character.len_utf8();
         }
         (left == 0).then_some(offset)
@@ -103,16 +109,17 @@ mod tests {
             for (offset, character) in text.char_indices() {
                 let position = units.position(text, offset);
                 let expected = if character == '\n' && offset == 10 { None } else { Some(offset) };
-                assert_eq!(units.offset(text, position), expected, "{units:?} {offset}");
+                assert_eq!(Lines::new(text).offset(units, position), expected, "{units:?} {offset}");
             }
             let end = units.position(text, text.len());
-            assert_eq!(units.offset(text, end), Some(text.len()));
+            assert_eq!(Lines::new(text).offset(units, end), Some(text.len()));
         }
     }
 
     #[test]
     fn a_position_that_the_text_does_not_have_is_none() {
-        let at = |line, units| ColumnUnits::Utf16.offset("a😀\nb", Position { line, units });
+        let lines = Lines::new("a😀\nb");
+        let at = |line, units| lines.offset(ColumnUnits::Utf16, Position { line, units });
         assert_eq!([at(0, 1), at(0, 3), at(1, 1)], [Some(1), Some(5), Some(7)]);
         // Within a character, behind the end of a line, and behind that of the text.
         assert_eq!([at(0, 2), at(0, 4), at(1, 2), at(2, 0)], [None; 4]);

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::aftermath::ServerState;
+use crate::aftermath::{Diagnostic, ServerState};
+use crate::place::Place;
 use crate::workspace_edit::WorkspaceEdit;
 
 /// A question.
@@ -34,6 +35,50 @@ pub enum Asked {
         /// The new path.
         to: PathBuf,
     },
+    /// The places of the symbol at this byte of the file.
+    Places {
+        /// The byte, of the text of the file.
+        offset: usize,
+        /// Which of its places.
+        which: Which,
+    },
+    /// The definitions of this name in all of the project.
+    Named(String),
+    /// What the server would change about what it finds wrong in the file.
+    Fixes,
+}
+
+/// Which places of a symbol are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Where it is defined.
+    Definitions,
+    /// Where it is meant, its definitions included.
+    References,
+    /// Where it is implemented.
+    Implementations,
+}
+
+/// What a server has answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// An edit.
+    Edit(WorkspaceEdit),
+    /// Places, in the order of files and lines.
+    Places(Vec<Place>),
+    /// Changes that it offers.
+    Fixes(Vec<Fix>),
+}
+
+/// A change that a server offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What the server calls it.
+    pub title: String,
+    /// What is wrong without it; `None` where it is for the file as a whole.
+    pub of: Option<Diagnostic>,
+    /// The edit, or why there is none that could be made.
+    pub edit: Result<WorkspaceEdit, String>,
 }
 
 /// The answer of one server.
@@ -43,8 +88,8 @@ pub struct Answered {
     pub server: String,
     /// `Ready` where the server has answered, else why it has not.
     pub state: ServerState,
-    /// The edit; `None` where the server has not answered, or does not offer to answer such a question.
-    pub edit: Option<WorkspaceEdit>,
+    /// The answer; `None` where the server has not answered, or does not offer to answer such a question.
+    pub said: Option<Said>,
     /// Whether the server has said that it knows all of the project. Others do not say.
     pub is_complete: bool,
     /// What it does not see, because the settings keep it from running programs of the project.
@@ -62,8 +107,35 @@ impl Question {
 
 impl Answered {
     /// Makes the answer of a server that has none, because of its state.
-    pub(crate) fn without_edit(server: &str, state: ServerState) -> Self {
-        Self { server: server.to_owned(), state, edit: None, is_complete: false, unseen: None }
+    pub(crate) fn without_answer(server: &str, state: ServerState) -> Self {
+        Self { server: server.to_owned(), state, said: None, is_complete: false, unseen: None }
+    }
+
+    /// Returns the edit, if the answer is one.
+    #[must_use]
+    pub fn edit(&self) -> Option<&WorkspaceEdit> {
+        match self.said.as_ref()? {
+            Said::Edit(edit) => Some(edit),
+            Said::Places(_) | Said::Fixes(_) => None,
+        }
+    }
+
+    /// Returns the places, if the answer is these.
+    #[must_use]
+    pub fn places(&self) -> Option<&[Place]> {
+        match self.said.as_ref()? {
+            Said::Places(places) => Some(places),
+            Said::Edit(_) | Said::Fixes(_) => None,
+        }
+    }
+
+    /// Returns the changes that the server offers, if the answer is these.
+    #[must_use]
+    pub fn fixes(&self) -> Option<&[Fix]> {
+        match self.said.as_ref()? {
+            Said::Fixes(fixes) => Some(fixes),
+            Said::Edit(_) | Said::Places(_) => None,
+        }
     }
 }
 

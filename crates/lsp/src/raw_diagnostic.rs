@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::aftermath::{Diagnostic, Severity};
 use crate::position::ColumnUnits;
@@ -17,6 +17,8 @@ const MAX_DIAGNOSTICS: usize = 500;
 const MAX_MESSAGE: usize = 1000;
 /// How many related files of one diagnostic are kept; if it names more, none is.
 const MAX_RELATED: usize = 20;
+/// How many bytes a diagnostic may have that is kept as it was sent.
+const MAX_SENT: usize = 16 * 1024;
 
 /// The diagnostics of a text, shared.
 pub(crate) type RawDiagnostics = Arc<Vec<RawDiagnostic>>;
@@ -33,6 +35,8 @@ pub(crate) struct RawDiagnostic {
     source: Option<String>,
     pub(crate) code: Option<String>,
     related: Vec<PathBuf>,
+    /// All of it, in the form of the protocol; null if it is too long to be kept.
+    sent: Value,
 }
 
 /// Converts a list from LSP, leaving out what is neither error nor warning.
@@ -47,6 +51,7 @@ fn diagnostic_from_lsp(diagnostic: lsp_types::Diagnostic) -> Option<RawDiagnosti
         Some(DiagnosticSeverity::ERROR) | None => Severity::Error,
         Some(_) => return None,
     };
+    let sent = kept(serde_json::to_value(&diagnostic).unwrap_or_default());
     let code = diagnostic.code.map(|code| match code {
         NumberOrString::Number(number) => number.to_string(),
         NumberOrString::String(text) => truncated(text),
@@ -59,6 +64,7 @@ fn diagnostic_from_lsp(diagnostic: lsp_types::Diagnostic) -> Option<RawDiagnosti
         source: diagnostic.source.map(truncated),
         code,
         related: related_files(diagnostic.related_information.unwrap_or_default()),
+        sent,
     })
 }
 
@@ -86,20 +92,37 @@ fn diagnostic_from_tsserver(item: &Value) -> Option<RawDiagnostic> {
         "warning" => Severity::Warning,
         _ => return None,
     };
-    let place =
-        |name: &str| item["start"][name].as_u64().and_then(|at| u32::try_from(at).ok()?.checked_sub(1));
+    let place = |end: &str, name: &str| {
+        item[end][name].as_u64().and_then(|at| u32::try_from(at).ok()?.checked_sub(1)).unwrap_or(0)
+    };
+    let at = |end: &str| json!({"line": place(end, "line"), "character": place(end, "offset")});
+    let (source, message) = (item["source"].as_str().unwrap_or("typescript"), item["text"].as_str()?);
+    let severity_sent = if severity == Severity::Error { 1 } else { 2 };
+    let sent = json!({"range": {"start": at("start"), "end": at("end")}, "severity": severity_sent, "code": item["code"],
+        "source": source, "message": message});
     Some(RawDiagnostic {
-        line: place("line").unwrap_or(0),
-        units: place("offset").unwrap_or(0),
+        line: place("start", "line"),
+        units: place("start", "offset"),
         severity,
-        message: truncated(item["text"].as_str()?.to_owned()),
-        source: Some(item["source"].as_str().unwrap_or("typescript").to_owned()),
+        message: truncated(message.to_owned()),
+        source: Some(source.to_owned()),
         code: item["code"].as_u64().map(|code| code.to_string()),
         related: Vec::new(),
+        sent: kept(sent),
     })
 }
 
+/// Returns what was sent, unless it is too long.
+fn kept(sent: Value) -> Value {
+    if sent.to_string().len() <= MAX_SENT { sent } else { Value::Null }
+}
+
 impl RawDiagnostic {
+    /// Returns all of it in the form of the protocol, as a server wants to have it back, if it was kept.
+    pub(crate) fn sent(&self) -> Option<&Value> {
+        (!self.sent.is_null()).then_some(&self.sent)
+    }
+
     /// Converts the diagnostic for a report. Without the text of the file, the column stays in the server's units.
     pub(crate) fn to_diagnostic(&self, path: &Path, text: Option<&str>, units: ColumnUnits) -> Diagnostic {
         let line = text.and_then(|text| text.lines().nth(self.line as usize));
@@ -128,15 +151,14 @@ fn truncated(mut text: String) -> String {
 #[cfg(test)]
 impl RawDiagnostic {
     pub(crate) fn error(line: u32, message: &str) -> Self {
-        let (severity, message, related) = (Severity::Error, message.into(), Vec::new());
-        Self { line, units: 0, severity, message, source: None, code: None, related }
+        let (severity, message, related, sent) = (Severity::Error, message.into(), Vec::new(), Value::Null);
+        Self { line, units: 0, severity, message, source: None, code: None, related, sent }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn hints_are_not_told_and_what_says_nothing_is_an_error() {

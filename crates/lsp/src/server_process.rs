@@ -91,6 +91,8 @@ pub(crate) struct Inbox {
     pub(crate) has_pull_diagnostics: bool,
     /// Whether the server has announced that it has nothing left to read or compute.
     pub(crate) is_quiescent: Option<bool>,
+    /// Whether it says that it could not read the project.
+    pub(crate) has_failed: bool,
     /// What the server says that it is busy with, by the token of each piece of work.
     pub(crate) in_progress: BTreeMap<String, String>,
     /// How many bytes the server has written since it was last sent something.
@@ -306,7 +308,10 @@ impl Shared {
             }
             Message::Notification(notice) => match notice.method.as_str() {
                 notification::PublishDiagnostics::METHOD => inbox.record_published(notice.params),
-                "experimental/serverStatus" => inbox.is_quiescent = notice.params["quiescent"].as_bool(),
+                "experimental/serverStatus" => {
+                    inbox.is_quiescent = notice.params["quiescent"].as_bool();
+                    inbox.has_failed = notice.params["health"] == "error";
+                }
                 notification::Progress::METHOD => inbox.record_progress(&notice.params),
                 _ => {}
             },

@@ -165,7 +165,7 @@ impl Servers {
                 continue;
             }
             if let Some(state) = self.reason_for_absence(server) {
-                answers.push(Answered::without_edit(&server.name, state));
+                answers.push(Answered::without_answer(&server.name, state));
                 continue;
             }
             let worker = self.worker(at, root.clone());
@@ -177,9 +177,9 @@ impl Servers {
         }
         for (server, worker, awaited) in asked {
             answers.extend(
-                awaited
-                    .wait(deadline)
-                    .unwrap_or_else(|| vec![Answered::without_edit(&server.name, worker.state_of_silence())]),
+                awaited.wait(deadline).unwrap_or_else(|| {
+                    vec![Answered::without_answer(&server.name, worker.state_of_silence())]
+                }),
             );
         }
         answers

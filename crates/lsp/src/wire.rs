@@ -65,6 +65,8 @@ fn invalid(what: &str) -> io::Error {
 
 /// Returns the URI of a file, or `None` if its name cannot stand in one.
 pub(crate) fn uri(path: &Path) -> Option<Uri> {
+    #[cfg(windows)]
+    let path = std::path::PathBuf::from(format!("/{}", path.to_str()?.replace('\\', "/")));
     let encoded = percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN);
     Uri::from_str(&format!("file://{encoded}")).ok()
 }
@@ -85,7 +87,10 @@ fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
 
 #[cfg(not(unix))]
 fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+    let path = String::from_utf8(bytes).ok()?;
+    // `/c:/folder/file`, whose drive some servers write in lower case.
+    let (drive, rest) = path.strip_prefix('/')?.split_at_checked(1)?;
+    Some(PathBuf::from(drive.to_ascii_uppercase() + &rest.replace('/', "\\")))
 }
 
 #[cfg(test)]

@@ -13,13 +13,12 @@ use emend_threads::{Background, Mutex};
 use crate::aftermath::{Diagnosis, DiagnosticChanges, ServerReport, ServerState};
 use crate::known::extension;
 use crate::lsp_session::{EditedFile, LspSession};
-use crate::question::{Answered, Question};
+use crate::question::{Answered, Question, Said};
 use crate::queue::{Job, Queue, SharedChange, SharedText};
 use crate::requests::RequestHandler;
 use crate::server_config::ServerConfig;
 use crate::server_process::{RequestError, ServerProcess};
 use crate::settings::ServerLimits;
-use crate::workspace_edit::WorkspaceEdit;
 
 /// The jobs, the thread and the state of one server in one root.
 pub(crate) struct Worker {
@@ -194,10 +193,10 @@ impl Worker {
                 let answer =
                     self.with_session(session, |session, deadline| self.ask(session, &question, deadline));
                 let is_complete = session.as_ref().is_some_and(LspSession::says_when_complete);
-                let (state, edit) = split_answer(answer);
+                let (state, said) = split_answer(answer);
                 self.answer_waiting_jobs(&state);
                 let (server, unseen) = (self.server.name.clone(), self.server.unseen());
-                reply.give(Answered { server, state, edit: edit.flatten(), is_complete, unseen });
+                reply.give(Answered { server, state, said: said.flatten(), is_complete, unseen });
             }
         }
     }
@@ -246,7 +245,7 @@ impl Worker {
         session: &mut LspSession,
         question: &Question,
         deadline: Instant,
-    ) -> Result<Option<WorkspaceEdit>, RequestError> {
+    ) -> Result<Option<Said>, RequestError> {
         if let Some((path, _)) = question.texts.iter().find(|(_, text)| text.len() > self.limits.file_bytes) {
             return Err(RequestError::refused(self.too_large(path)));
         }
@@ -417,5 +416,5 @@ pub(crate) fn unanswered_diagnosis(server: &str) -> Diagnosis {
 
 /// Returns the answer to a question for an edit that a server never handled.
 pub(crate) fn unanswered_question(server: &str) -> Answered {
-    Answered::without_edit(server, silent("it was not asked"))
+    Answered::without_answer(server, silent("it was not asked"))
 }

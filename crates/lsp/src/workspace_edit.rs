@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::position::{ColumnUnits, Position};
+use crate::position::{ColumnUnits, Lines, Position};
 use crate::wire;
 
 /// An edit that a server proposes. Two are equal if they do the same.
@@ -63,6 +63,15 @@ impl WorkspaceEdit {
         edit.files.retain(|_, edits| !edits.is_empty());
         edit.files.values_mut().for_each(|edits| edits.sort_by_key(|edit| (edit.start, edit.end)));
         Ok(edit)
+    }
+
+    /// Returns the versions of documents for which an edit says that it is.
+    pub(crate) fn versions(sent: &Value) -> impl Iterator<Item = (PathBuf, i64)> {
+        let steps = sent["documentChanges"].as_array().into_iter().flatten();
+        steps.filter_map(|step| {
+            let document = &step["textDocument"];
+            Some((wire::path(document["uri"].as_str()?)?, document["version"].as_i64()?))
+        })
     }
 
     /// Joins what the moves of this edit bring. Some servers name a change in both.
@@ -146,16 +155,26 @@ impl WorkspaceEdit {
         if has_other_line_breaks(text) {
             return None;
         }
+        let lines = Lines::new(text);
         let mut changes: Vec<TextChange> = Vec::with_capacity(edits.len());
-        for RangeEdit { start, end, new } in edits {
-            let range = self.units.offset(text, *start)?..self.units.offset(text, *end)?;
+        let mut last_edit = None;
+        for edit in edits {
+            let RangeEdit { start, end, new } = edit;
+            let range = lines.offset(self.units, *start)?..lines.offset(self.units, *end)?;
             if range.end < range.start {
                 return None;
             }
+            // Some servers name a place twice.
+            if !range.is_empty() && last_edit.replace(edit) == Some(edit) {
+                continue;
+            }
             match changes.last_mut() {
                 Some(last) if range.start < last.range.end => return None,
-                // What two insertions put into one place stands there in their order.
-                Some(last) if last.range.is_empty() && range == last.range => last.new.push_str(new),
+                // What comes where the one before ends, such as a second insertion, stands behind it.
+                Some(last) if range.start == last.range.end => {
+                    last.range.end = range.end;
+                    last.new.push_str(new);
+                }
                 _ => changes.push(TextChange { range, new: new.clone() }),
             }
         }
@@ -210,6 +229,18 @@ mod tests {
         assert_eq!(applied(&old, "/a", "ab\r\ncd\r\n").as_deref(), Some("axyb\r\nef\r\n"));
         assert_eq!(old.files().collect::<Vec<_>>(), [Path::new("/a")]);
         assert!(read(&Value::Null).expect("an edit").is_empty());
+    }
+
+    #[test]
+    fn changes_that_touch_are_one() {
+        let edit = |edits: Value| read(&json!({"changes": {"file:///a": edits}})).expect("an edit");
+        let behind = edit(json!([change(0, 0, 2, "new"), change(0, 2, 2, " as old")]));
+        assert_eq!(behind.changes(Path::new("/a"), "ab;").map(|changes| changes.len()), Some(1));
+        assert_eq!(applied(&behind, "/a", "ab;").as_deref(), Some("new as old;"));
+        let before = edit(json!([change(0, 0, 2, "new"), change(0, 0, 0, "old as ")]));
+        assert_eq!(applied(&before, "/a", "ab;").as_deref(), Some("old as new;"));
+        let twice = edit(json!([change(0, 0, 2, "new"), change(0, 0, 2, "new")]));
+        assert_eq!(applied(&twice, "/a", "ab;").as_deref(), Some("new;"));
     }
 
     #[test]

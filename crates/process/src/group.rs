@@ -12,6 +12,9 @@ pub struct Group {
     id: u32,
     /// None once it was reaped: from then on its id may belong to another process, so it gets no signals.
     child: Mutex<Option<Child>>,
+    /// The job that the process and its children are in, if it could be made.
+    #[cfg(windows)]
+    job: Mutex<Option<emend_windows::Job>>,
 }
 
 /// The standard input, output and error of a process, as far as its command made pipes of them.
@@ -19,7 +22,7 @@ pub type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 /// How often to check for the exit of a process on systems that report it only by reaping.
 #[cfg(not(unix))]
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(5);
 
 impl Group {
     /// Starts a process as the leader of a new group.
@@ -27,7 +30,12 @@ impl Group {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let child = command.spawn()?;
-        Ok(Self { id: child.id(), child: Mutex::new(Some(child)) })
+        Ok(Self {
+            id: child.id(),
+            #[cfg(windows)]
+            job: Mutex::new(emend_windows::Job::around(&child).ok()),
+            child: Mutex::new(Some(child)),
+        })
     }
 
     /// Returns the process id.
@@ -46,6 +54,8 @@ impl Group {
 
     /// Kills the process and all that it has started.
     pub fn kill(&self) {
+        #[cfg(windows)]
+        drop(self.job.lock().take());
         if let Some(child) = self.child.lock().as_mut() {
             kill_group(child);
             // The process may have left its group.
@@ -56,12 +66,18 @@ impl Group {
     /// Waits for the process to exit, kills what it has started, and returns its exit status.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         self.wait_without_reaping();
+        #[cfg(windows)]
+        drop(self.job.lock().take());
         self.reap(kill_group)
     }
 
     /// Waits for the process to exit, lets what it has started go on, and returns its exit status.
     pub fn wait_alone(&self) -> io::Result<ExitStatus> {
         self.wait_without_reaping();
+        #[cfg(windows)]
+        if let Some(job) = self.job.lock().take() {
+            job.release();
+        }
         self.reap(|_| {})
     }
 
@@ -80,6 +96,14 @@ impl Group {
         let Some(id) = child.as_ref().and_then(pid) else { return Ok(true) };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(id), options)?.is_some())
+    }
+
+    /// Returns whether the process has exited.
+    #[cfg(not(unix))]
+    pub fn has_ended(&self) -> io::Result<bool> {
+        let mut child = self.child.lock();
+        let Some(child) = child.as_mut() else { return Ok(true) };
+        Ok(child.try_wait()?.is_some())
     }
 
     /// Waits for the exit without reaping: children may outlive the process, and its id must keep naming their group.

@@ -251,19 +251,8 @@ mod attended {
 }
 
 #[cfg(not(unix))]
-mod attended {
-    use std::io;
-
-    use super::{Program, Ran};
-
-    pub(super) fn run(
-        _program: &Program<'_>,
-        _input: &[u8],
-        _cancelled: &dyn Fn() -> bool,
-    ) -> io::Result<Ran> {
-        Err(io::Error::other("programs are not run on this system yet"))
-    }
-}
+#[path = "run/by_threads.rs"]
+mod attended;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -68,27 +68,48 @@ impl Answer {
 
     /// Creates the answer to a request that was refused.
     pub(crate) fn refusal(problems: &[Problem]) -> Self {
+        Self::refusal_for(problems, Audience::Model)
+    }
+
+    fn refusal_for(problems: &[Problem], audience: Audience) -> Self {
         tracing::debug!(code = problems.first().map(|first| first.code().as_str()), "refused");
-        Self::from_outcome(Outcome::failure(problems), Tense::Done)
+        Self::from_outcome(Outcome::failure_for(problems, audience), Tense::Done)
     }
 
     /// Creates the answer to an edit that was not made, if it has one yet.
     pub(crate) fn from_not_committed(not_committed: NotCommitted) -> Result<Self, Unanswered> {
+        Self::not_committed_for(not_committed, Audience::Model)
+    }
+
+    /// Creates the answer to an edit that was not made for this reader, if it has one yet.
+    pub(crate) fn not_committed_for(
+        not_committed: NotCommitted,
+        audience: Audience,
+    ) -> Result<Self, Unanswered> {
         match not_committed {
             NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
             NotCommitted::NotQuick => Err(Unanswered::NotQuick),
             NotCommitted::Repeated(repeat) => Ok(Self::from_outcome(Outcome::repeated(&repeat), Tense::Done)),
-            NotCommitted::Problems(problems) => Ok(Self::refusal(&problems)),
+            NotCommitted::Problems(problems) => Ok(Self::refusal_for(&problems, audience)),
         }
     }
 
     /// Creates the answer of a tool that only reads: text without structured content, even for a refusal.
     pub(crate) fn reading(text: Result<String, Problem>) -> Self {
+        Self::reading_for(text, Audience::Model)
+    }
+
+    /// Creates the answer of a tool that only the review page calls, where a person reads it.
+    pub(crate) fn on_page(text: Result<String, Problem>) -> Self {
+        Self::reading_for(text, Audience::Person)
+    }
+
+    fn reading_for(text: Result<String, Problem>, audience: Audience) -> Self {
         match text {
             Ok(text) => Self::text(text),
             Err(problem) => {
                 let code = problem.code();
-                let message = refusal::fitted(&message(&problem, Audience::Model), refusal::ROOM - CODE);
+                let message = refusal::fitted(&message(&problem, audience), refusal::ROOM - CODE);
                 let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
                 let answer = TextAnswer::from(CallToolResult::error(content));
                 TextAnswer { code: Some(code), path: problem.path.clone(), ..answer }.into()

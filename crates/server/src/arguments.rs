@@ -28,6 +28,12 @@ const ALIASES: &[(&str, &str)] = &[
 const MEANT_EMPTY: &[&str] =
     &["old_string", "new_string", "new_text", "value", "document", "start_line", "end_line", "hunks"];
 
+/// The texts that are JSON, or may be: any other value is taken as it is written.
+const WRITTEN_AS_JSON: &[&str] = &["json", "expected"];
+
+/// The texts that may be a number.
+const MAYBE_NUMBER: &[&str] = &["cell", "key"];
+
 /// What becomes of an optional argument that is empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Empty {
@@ -172,6 +178,22 @@ fn is_of_texts(property: &Value) -> bool {
     property.pointer("/items/type").is_some_and(|kind| kind == "string")
 }
 
+/// Returns the name of an argument without what it is in, nor its place in a list.
+fn last_name(name: &str) -> &str {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    name.split('[').next().unwrap_or(name)
+}
+
+/// Returns a key that is one text, as one from the top: it has dots between its steps, as the only element of a list need not.
+fn way(text: String) -> String {
+    match text.chars().next() {
+        None => text,
+        Some('[') => format!("${text}"),
+        Some('$') if text.starts_with("$.") || text.starts_with("$[") => text,
+        Some(_) => format!("$.{text}"),
+    }
+}
+
 fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Value, Problem> {
     let wrong = |what: &str, value: &Value| {
         let mut shown = value.to_string();
@@ -191,6 +213,10 @@ fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Val
                 }
                 _ => Ok(value),
             }
+        }
+        (Some("string"), value) if WRITTEN_AS_JSON.contains(&last_name(name)) => Ok(value.to_string().into()),
+        (Some("string"), Value::Number(number)) if MAYBE_NUMBER.contains(&last_name(name)) => {
+            Ok(number.to_string().into())
         }
         (Some("string"), value) => wrong("a string", &value),
         (Some("boolean"), value @ Value::Bool(_)) => Ok(value),
@@ -223,7 +249,7 @@ fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Val
         }
         // One text is a list of one.
         (Some("array"), Value::String(text)) if is_of_texts(property) => {
-            let list = serde_json::from_str::<Vec<String>>(&text).unwrap_or_else(|_| vec![text]);
+            let list = serde_json::from_str::<Vec<String>>(&text).unwrap_or_else(|_| vec![way(text)]);
             Ok(list.into())
         }
         (Some("array"), value) => wrong("a list", &value),

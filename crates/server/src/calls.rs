@@ -18,6 +18,7 @@ use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
 use crate::asking::Reply;
 use crate::dialects::{Names, Understood};
+use crate::door::Door;
 use crate::effects::{PendingDiagnostics, Recipients};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
@@ -333,6 +334,12 @@ impl Emend {
         if let Some(problem) = problem {
             return Ok(tool.refused(problem).into());
         }
+        let caller = Caller::new(&self.session, &call.client, call.is_lasting);
+        let nothing = emend_threads::Mutex::default();
+        let readings = match self.shared.door {
+            Door::Client => caller.readings(),
+            Door::Person => &nothing,
+        };
         let context = Call {
             is_part: false,
             workspace,
@@ -341,7 +348,8 @@ impl Emend {
             apply_model: &self.shared.apply_model,
             app_approval: &self.shared.app_approval,
             door: self.shared.door,
-            caller: Caller::new(&self.session, &call.client, call.is_lasting),
+            caller,
+            readings,
             scopes: call.scopes,
             key: call.key.as_deref(),
             counts_as_read: translated.counts_as_read,

@@ -206,7 +206,7 @@ fn value(
         Ok(range) => range,
         Err(_) if symbols::outline(name, text).is_ok() => return None,
         Err(fault) => {
-            let (_, message) = messages::data::fault(&fault, format);
+            let (_, message) = messages::data::fault(&fault, format, messages::data::Asked::Present);
             return Some(Err(Problem::new(Kind::InvalidArgument { name: "symbol".into(), message })));
         }
     };

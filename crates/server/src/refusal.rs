@@ -32,7 +32,12 @@ impl Outcome {
     /// Creates the outcome of a refused request, cut to the size of an answer.
     #[must_use]
     pub fn failure(problems: &[Problem]) -> Self {
-        let mut outcome = Self::failure_in_full(problems, Audience::Model);
+        Self::failure_for(problems, Audience::Model)
+    }
+
+    /// Creates the outcome of a refused request for this reader, cut to the size of an answer.
+    pub(crate) fn failure_for(problems: &[Problem], audience: Audience) -> Self {
+        let mut outcome = Self::failure_in_full(problems, audience);
         let Some(all) = outcome.problems.take() else { return outcome };
         if let Some(error) = &mut outcome.error {
             error.message = fitted(&error.message, ERROR);

@@ -90,6 +90,25 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
     text
 }
 
+/// Renders the change of a preview in about so many bytes: its handle, its files with their hunks, and the diff.
+pub(crate) fn change(outcome: &Outcome, room: usize) -> String {
+    let mut text = String::new();
+    if let Some(handle) = &outcome.preview {
+        let _ = writeln!(text, "apply_preview {{\"preview\": \"{handle}\"}} makes it:");
+    }
+    for file in outcome.files.as_deref().unwrap_or_default() {
+        let _ = writeln!(text, "{}", file_line(file, Tense::Previewed));
+    }
+    for line in outcome.diff.split_inclusive('\n') {
+        if text.len() + line.len() > room {
+            text.push_str("... and more\n");
+            break;
+        }
+        text.push_str(line);
+    }
+    text
+}
+
 /// Renders a file: `src/a.rs: now version 4567 (was 0123), +2 -1, hunk 1 at line 12 (exact)`.
 fn file_line(file: &WireFile, tense: Tense) -> String {
     let mut line = format!("{}: ", in_line(&file.path));

@@ -91,7 +91,15 @@ impl Uri {
 /// Returns the URI of a file.
 pub(crate) fn for_file(path: &Path) -> String {
     // A file whose name is not UTF-8 is no resource, since no call could name it.
-    format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), ENCODED))
+    let path = path.to_string_lossy();
+    let path = if cfg!(windows) { after_scheme(&path).into() } else { path };
+    format!("file://{}", utf8_percent_encode(&path, ENCODED))
+}
+
+/// Returns what comes after `file://` for a path on Windows: `/C:/folder/file`, or `server/share/file`.
+fn after_scheme(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    path.strip_prefix("//").map_or_else(|| format!("/{path}"), str::to_owned)
 }
 
 /// Returns the URI of an edit's diff.
@@ -153,7 +161,12 @@ fn path_of(rest: &str) -> Result<String, &'static str> {
     if path.contains('\0') {
         return Err("a path has no NUL");
     }
-    Ok(path.into_owned())
+    Ok(if cfg!(windows) { without_slash(&path) } else { &path }.to_owned())
+}
+
+/// Returns a path on Windows without the slash that a URI has before the drive.
+fn without_slash(path: &str) -> &str {
+    path.strip_prefix('/').filter(|path| path.get(1..2) == Some(":")).unwrap_or(path)
 }
 
 fn has_scheme(uri: &str) -> bool {
@@ -170,6 +183,21 @@ fn is_id(id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_of_windows_has_a_uri_with_slashes() {
+        for (path, rest) in [
+            (r"C:\ws\a b.txt", "/C:/ws/a b.txt"),
+            (r"\\server\share\a", "server/share/a"),
+            ("C:/ws", "/C:/ws"),
+        ] {
+            assert_eq!(after_scheme(path), rest);
+        }
+        assert_eq!(
+            (without_slash("/C:/ws"), without_slash("/ws"), without_slash("/")),
+            ("C:/ws", "/ws", "/")
+        );
+    }
 
     #[test]
     fn the_uri_of_a_file_is_plain_ascii_and_leads_back_to_it() {

@@ -1,10 +1,11 @@
 //! Replacement by structure: a pattern of code with variables, such as `console.log($A)`, is matched on the tree of a text.
 //!
 //! `$A` stands for one node, `$$$A` for any number of them, and `$_` for one that is not needed. What a variable stands for
-//! is put into the new text as it stands in the file. A place must have every token of the pattern and no other: a pattern
+//! is put into the new text as it stands in the file, but for the indentation of its lines. A place must have every token of the pattern and no other: a pattern
 //! without `async` is no place in an `async` function, whose keyword would go. Places that only have more in them, such as
 //! a comment, are counted. A text that is not sound before, or would not be sound afterwards, has no places at all.
 
+mod around;
 mod fill;
 
 use std::borrow::Cow;
@@ -16,9 +17,9 @@ use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 use ast_grep_core::{AstGrep, Language as PatternLanguage, MatchStrictness, Pattern, PatternError};
 use tree_sitter::Tree;
 
-use self::fill::{Part, Place, Writer, outer, parts};
-use crate::parse;
+use self::fill::{Part, Place, Writer, outer, parts, with_lines};
 use crate::{Language, Limits};
+use crate::{parse, python};
 
 /// How deep the tree of a text or a pattern may be: both are followed by recursion.
 const DEEP: usize = 1_000;
@@ -33,6 +34,8 @@ pub struct Structure {
     exact: Pattern,
     /// Comments, commas at the end and other small tokens may be there too.
     loose: Pattern,
+    /// The texts of the pattern between variables and blanks, all of which a place has.
+    words: Vec<String>,
     new: Vec<Part>,
 }
 
@@ -71,6 +74,8 @@ pub enum NotMatched {
     Breaks,
     /// What this variable stands for would not be one piece of code any more: `a + b` in `$A * 2` is not.
     TakesApart(String),
+    /// With the place in this line, the code around it would be another: `a + b` behind a `-` is.
+    ChangesAround(usize),
 }
 
 impl Language {
@@ -204,7 +209,9 @@ impl Structure {
         }
         let read = read(language, pattern)?;
         let known = read.defined_vars();
-        let new = parts(new);
+        let stand_in = with_stand_in(new, language.stand_in().unwrap_or('$'));
+        let new_tree = parse::tree(language, stand_in.as_bytes(), &Limits::default(), None);
+        let new = with_lines(parts(new), &new_tree.ok_or(StructureFault::TooMuch)?, &stand_in);
         for part in &new {
             if let Part::Variable { name, .. } = part
                 && !known.contains(name.as_str())
@@ -214,13 +221,21 @@ impl Structure {
         }
         let exact = read.clone().with_strictness(MatchStrictness::Cst);
         let loose = read.clone().with_strictness(MatchStrictness::Relaxed);
-        Ok(Self { language, exact, loose, new })
+        let fixed = |part: Part| match part {
+            Part::Text(text) => text,
+            Part::NewLine | Part::Variable { .. } => " ".to_owned(),
+        };
+        let fixed: String = parts(pattern).into_iter().map(fixed).collect();
+        let words =
+            fixed.split_whitespace().filter(|word| !word.starts_with("$")).map(str::to_owned).collect();
+        Ok(Self { language, exact, loose, words, new })
     }
 
     /// Finds the places of the pattern in a text.
     pub fn find(&self, text: &str, limits: &Limits) -> Result<StructureFound, NotMatched> {
         let tree = parse::tree(self.language, text.as_bytes(), limits, None).filter(|tree| !is_deep(tree));
         let tree = tree.ok_or(NotMatched::Unsound)?;
+        let document_tree = tree.clone();
         let document = AstGrep::doc(StrDoc { src: text.to_owned(), lang: Grammar(self.language), tree });
         let root = document.root();
         let mut found = StructureFound::default();
@@ -229,12 +244,18 @@ impl Structure {
         places.sort_by_key(|place| (place.range().start, std::cmp::Reverse(place.range().end)));
         let exact: BTreeSet<(usize, usize)> =
             places.iter().map(|place| (place.range().start, place.range().end)).collect();
-        let mut writer =
-            Writer { new: &self.new, text, places: &places, left: 2 * limits.bytes, put: Vec::new() };
+        let mut writer = Writer {
+            new: &self.new,
+            text,
+            tree: &document_tree,
+            places: &places,
+            left: 2 * limits.bytes,
+            put: Vec::new(),
+        };
         let mut put = Vec::new();
         for place in outer(&places, 0..text.len()) {
             let mut new = String::new();
-            writer.replace(place, &mut new).ok_or(NotMatched::TooMuch)?;
+            writer.replace_outer(place, &mut new).ok_or(NotMatched::TooMuch)?;
             if text[place.range()] != new {
                 found.places.push((place.range(), new));
                 put.push(core::mem::take(&mut writer.put));
@@ -243,30 +264,45 @@ impl Structure {
         }
         for place in root.find_all(&self.loose) {
             let range = place.range();
-            if !exact.contains(&(range.start, range.end)) {
+            // Operators do not count in a loose match.
+            let mut rest = &text[range.clone()];
+            let has_words = self.words.iter().all(|word| {
+                let found = rest.find(word.as_str());
+                found.inspect(|at| rest = &rest[at + word.len()..]).is_some()
+            });
+            if has_words && !exact.contains(&(range.start, range.end)) {
                 found.more.push(1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..range.start]).count());
             }
         }
         if found.places.is_empty() && found.more.is_empty() {
             return Ok(found);
         }
-        if root.get_inner_node().has_error() {
+        let is_misindented = |tree: &Tree, text: &str| {
+            self.language == Language::Python && python::misindented(tree, text.as_bytes(), None).is_some()
+        };
+        if document_tree.root_node().has_error() || is_misindented(&document_tree, text) {
             return Err(NotMatched::Unsound);
         }
         if !found.places.is_empty() {
             let new = replaced(text, &found.places);
             let tree = parse::tree(self.language, new.as_bytes(), limits, None).ok_or(NotMatched::TooMuch)?;
-            if tree.root_node().has_error() {
+            if tree.root_node().has_error() || is_misindented(&tree, &new) {
                 return Err(NotMatched::Breaks);
             }
             let (mut came, mut gone) = (0, 0);
+            let mut places = Vec::with_capacity(found.places.len());
             for ((range, new), put) in found.places.iter().zip(&put) {
                 let start = range.start + came - gone;
                 (came, gone) = (came + new.len(), gone + range.len());
+                places.push((range.clone(), start..start + new.len()));
                 let parted = put.iter().find(|(_, put)| !is_one(&tree, start + put.start..start + put.end));
                 if let Some((variable, _)) = parted {
                     return Err(NotMatched::TakesApart((*variable).to_owned()));
                 }
+            }
+            if let Some(at) = around::first_changed((&document_tree, &tree), &new, &places) {
+                let before = &text.as_bytes()[..found.places[at].0.start];
+                return Err(NotMatched::ChangesAround(1 + memchr::memchr_iter(b'\n', before).count()));
             }
         }
         Ok(found)
@@ -276,9 +312,12 @@ impl Structure {
 /// Returns whether a part of a text is one piece of code, or stands inside of a string or a comment.
 fn is_one(tree: &Tree, range: Range<usize>) -> bool {
     let Some(node) = tree.root_node().descendant_for_byte_range(range.start, range.end) else { return true };
-    let is_words =
-        |kind: &str| ["string", "comment", "template", "text"].iter().any(|word| kind.contains(word));
     node.byte_range() == range || range.is_empty() || node.child_count() == 0 || is_words(node.kind())
+}
+
+/// Returns whether a node of this kind is a string, a comment or other text.
+fn is_words(kind: &str) -> bool {
+    ["string", "comment", "template", "text"].iter().any(|word| kind.contains(word))
 }
 
 /// Returns whether a tree is deeper than [`DEEP`].

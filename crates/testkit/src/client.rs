@@ -493,6 +493,12 @@ impl Client {
         (self.child.wait().unwrap(), log)
     }
 
+    /// Kills the server, with its input open.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Sends a signal to the server.
     #[cfg(unix)]
     pub fn signal(&self, signal: rustix::process::Signal) {

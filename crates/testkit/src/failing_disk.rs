@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +31,7 @@ pub struct FailingDisk {
     gives_leases: bool,
     /// The inode of a folder that is a mount of its own.
     mount: Option<u64>,
+    ignores_case: bool,
     errno: i32,
     meddlers: Mutex<VecDeque<Meddler>>,
     sync_meddlers: Mutex<VecDeque<Meddler>>,
@@ -57,6 +59,7 @@ impl FailingDisk {
             synced_whole: AtomicUsize::new(0),
             gives_leases: false,
             mount: None,
+            ignores_case: false,
             errno,
             meddlers: Mutex::default(),
             sync_meddlers: Mutex::default(),
@@ -74,9 +77,34 @@ impl FailingDisk {
     /// Makes a folder a mount of its own: no file is renamed into it or out of it.
     #[must_use]
     pub fn with_mount(mut self, folder: &Path) -> Self {
-        let inode = |metadata: std::fs::Metadata| std::os::unix::fs::MetadataExt::ino(&metadata);
-        self.mount = std::fs::metadata(folder).ok().map(inode);
+        let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority());
+        self.mount = dir.and_then(|dir| self.inner.stat(&dir, OsStr::new("."))).ok().map(|stat| stat.inode);
         self
+    }
+
+    /// Takes names that differ in the case of ASCII letters alone for the same name, as the disks of most Macs and of
+    /// Windows do. It keeps the spelling that a name was made with.
+    #[must_use]
+    pub fn ignoring_case(mut self) -> Self {
+        self.ignores_case = true;
+        self
+    }
+
+    /// Returns the entry of the folder that a name stands for.
+    fn entry(&self, dir: &Dir, name: &OsStr) -> OsString {
+        let names = if self.ignores_case { self.inner.names(dir).unwrap_or_default() } else { Vec::new() };
+        let found = names.into_iter().find(|entry| entry.eq_ignore_ascii_case(name));
+        found.unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Returns the path with the names that its folders have.
+    fn entries_of(&self, root: &Dir, path: &Path) -> PathBuf {
+        let mut real = PathBuf::new();
+        for name in path {
+            let dir = self.inner.open_dir(root, &real);
+            real.push(dir.map_or_else(|_| name.to_owned(), |dir| self.entry(&dir, name)));
+        }
+        real
     }
 
     /// Returns whether only one of these folders is the mount.
@@ -114,7 +142,7 @@ impl FailingDisk {
         self.healthy_placings.store(n, Ordering::SeqCst);
     }
 
-    /// Kills this process with SIGKILL right before its `n`th call from now on, counted from 1.
+    /// Kills this process, so that nothing of it is cleaned up, right before its `n`th call from now on, counted from 1.
     pub fn kill_before_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
         self.kill_at.store(n, Ordering::SeqCst);
@@ -146,9 +174,7 @@ impl FailingDisk {
     fn call(&self) -> io::Result<()> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         if number == self.kill_at.load(Ordering::SeqCst) {
-            let killed =
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-            panic!("this process should be dead: {killed:?}");
+            kill_this_process();
         }
         let fails = number == self.fail_at.load(Ordering::SeqCst)
             || number >= self.fail_from.load(Ordering::SeqCst)
@@ -174,25 +200,45 @@ impl FailingDisk {
     }
 }
 
+/// Ends this process as the system does that kills it.
+#[cfg(unix)]
+fn kill_this_process() -> ! {
+    let killed = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    panic!("this process should be dead: {killed:?}");
+}
+
+#[cfg(windows)]
+fn kill_this_process() -> ! {
+    emend_windows::terminate()
+}
+
 impl Disk for FailingDisk {
     fn open_dir(&self, root: &Dir, path: &Path) -> io::Result<Dir> {
         self.call()?;
-        self.inner.open_dir(root, path)
+        self.inner.open_dir(root, &self.entries_of(root, path))
     }
 
     fn stat(&self, dir: &Dir, name: &OsStr) -> io::Result<Stat> {
         self.call()?;
-        self.inner.stat(dir, name)
+        self.inner.stat(dir, &self.entry(dir, name))
     }
 
     fn read_link(&self, dir: &Dir, name: &OsStr) -> io::Result<PathBuf> {
         self.call()?;
-        self.inner.read_link(dir, name)
+        self.inner.read_link(dir, &self.entry(dir, name))
+    }
+
+    fn spelled(&self, dir: &Dir, name: &OsStr) -> Option<PathBuf> {
+        if !self.ignores_case {
+            return self.inner.spelled(dir, name);
+        }
+        let folder = std::fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd())).ok()?;
+        Some(if name == "." { folder } else { folder.join(self.entry(dir, name)) })
     }
 
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
         self.call()?;
-        self.inner.open_file(dir, name)
+        self.inner.open_file(dir, &self.entry(dir, name))
     }
 
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
@@ -212,11 +258,15 @@ impl Disk for FailingDisk {
 
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {
         self.call()?;
-        self.inner.create_file(dir, name, like)
+        self.inner.create_file(dir, &self.entry(dir, name), like)
     }
 
     fn lease(&self, dir: &Dir, name: &OsStr) -> LeaseResult {
-        if self.gives_leases { self.inner.lease(dir, name) } else { LeaseResult::Unavailable }
+        if self.gives_leases {
+            self.inner.lease(dir, &self.entry(dir, name))
+        } else {
+            LeaseResult::Unavailable
+        }
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
@@ -230,7 +280,7 @@ impl Disk for FailingDisk {
     }
 
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
-        self.inner.may_write(dir, name)
+        self.inner.may_write(dir, &self.entry(dir, name))
     }
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
@@ -262,12 +312,12 @@ impl Disk for FailingDisk {
 
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
         self.call()?;
-        self.inner.open_to_overwrite(dir, name)
+        self.inner.open_to_overwrite(dir, &self.entry(dir, name))
     }
 
     fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
         self.call()?;
-        self.inner.open_to_append(dir, name)
+        self.inner.open_to_append(dir, &self.entry(dir, name))
     }
 
     fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
@@ -277,34 +327,41 @@ impl Disk for FailingDisk {
 
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
         self.call()?;
-        self.inner.make_dir(dir, name, private)
+        self.inner.make_dir(dir, &self.entry(dir, name), private)
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.placing()?;
         self.check_one_mount(from.0, to.0)?;
-        self.inner.exchange(from, to)
+        self.inner.exchange((from.0, &self.entry(from.0, from.1)), (to.0, &self.entry(to.0, to.1)))
+    }
+
+    fn leaves_gaps(&self) -> bool {
+        self.inner.leaves_gaps()
     }
 
     fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.call()?;
-        self.inner.settle_exchange(from, to)
+        self.inner.settle_exchange((from.0, &self.entry(from.0, from.1)), (to.0, &self.entry(to.0, to.1)))
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.placing()?;
         self.check_one_mount(from.0, to.0)?;
-        self.inner.rename_new(from, to)
+        let (old, taken) = (self.entry(from.0, from.1), self.entry(to.0, to.1));
+        // A name that changes its case alone is not taken by itself.
+        let new = if old == taken { to.1 } else { &taken };
+        self.inner.rename_new((from.0, &old), (to.0, new))
     }
 
     fn remove_file(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
         self.call()?;
-        self.inner.remove_file(dir, name)
+        self.inner.remove_file(dir, &self.entry(dir, name))
     }
 
     fn remove_dir(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
         self.call()?;
-        self.inner.remove_dir(dir, name)
+        self.inner.remove_dir(dir, &self.entry(dir, name))
     }
 
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {

@@ -105,6 +105,20 @@ impl Fake {
             "textDocument/prepareRename" => json!({"defaultBehavior": true}),
             "textDocument/rename" => self.rename(&request.params),
             "workspace/willRenameFiles" => self.moved(&request.params),
+            "textDocument/definition" => {
+                self.places(&request.params, |line, at| line[..at].ends_with("def "))
+            }
+            "textDocument/references" => self.places(&request.params, |_, _| true),
+            "textDocument/implementation" => {
+                self.places(&request.params, |line, at| line[..at].ends_with("impl "))
+            }
+            "workspace/symbol" => self.symbols(&request.params),
+            "textDocument/codeAction" => self.actions(&request.params),
+            "codeAction/resolve" => {
+                let mut action = request.params.clone();
+                action["edit"] = action["data"].take();
+                action
+            }
             "shutdown" if self.has("does-not-stop") => hang(),
             _ => Value::Null,
         };
@@ -133,6 +147,14 @@ impl Fake {
             offered["renameProvider"] = json!({"prepareProvider": true});
             let filters = json!([{"pattern": {"glob": "**/*.{other,fake}", "matches": "file"}}]);
             offered["workspace"] = json!({"fileOperations": {"willRename": {"filters": filters}}});
+        }
+        if self.has("finds") {
+            for provider in ["definition", "references", "implementation", "workspaceSymbol"] {
+                offered[format!("{provider}Provider")] = json!(true);
+            }
+        }
+        if self.has("fixes") {
+            offered["codeActionProvider"] = json!({"resolveProvider": true});
         }
         json!({"capabilities": offered})
     }
@@ -293,6 +315,12 @@ impl Fake {
                 edits.iter_mut().for_each(|edit| edit["range"]["end"]["character"] = json!(0));
                 edits.iter_mut().for_each(|edit| edit["range"]["start"]["character"] = json!(0));
             }
+            if self.has("writes-more") {
+                edits.iter_mut().for_each(|edit| edit["newText"] = json!("new; more"));
+            }
+            if self.has("repeats") {
+                edits.iter_mut().for_each(|edit| edit["newText"] = json!(word));
+            }
             if !edits.is_empty() {
                 changes.insert(uri, edits.into());
             }
@@ -304,7 +332,8 @@ impl Fake {
         }
         let mut steps: Vec<Value> = Vec::new();
         for (uri, edits) in changes {
-            steps.push(json!({"textDocument": {"uri": uri, "version": null}, "edits": edits}));
+            let version = self.files.get(&uri).map(|(version, _)| version - i64::from(self.has("lags")));
+            steps.push(json!({"textDocument": {"uri": uri, "version": version}, "edits": edits}));
         }
         if self.has("creates") {
             steps.push(json!({"kind": "create", "uri": format!("file://{}/made.fake", self.root.display())}));
@@ -314,6 +343,79 @@ impl Fake {
             steps.push(json!({"kind": "rename", "oldUri": uri(&word), "newUri": uri(new.as_str().unwrap_or_default())}));
         }
         json!({"documentChanges": steps})
+    }
+
+    /// Returns the places of a word in all files where its line is as wanted.
+    fn places(&mut self, params: &Value, is_wanted: fn(&str, usize) -> bool) -> Value {
+        self.asked += 1;
+        let Some(word) = self.word_at(params) else { return Value::Null };
+        let mut found = Vec::new();
+        for (uri, text) in self.project() {
+            for (at, line) in text.lines().enumerate() {
+                for (column, _) in line.match_indices(&word).filter(|(column, _)| is_wanted(line, *column)) {
+                    let place = |units: usize| json!({"line": at, "character": units});
+                    let range = json!({"start": place(column), "end": place(column + word.len())});
+                    found.push(json!({"uri": uri, "range": range}));
+                }
+            }
+        }
+        if self.has("unsteady") && self.asked.is_multiple_of(2) {
+            found.pop();
+        }
+        if self.has("misplaces") {
+            found.iter_mut().for_each(|place| place["range"]["end"]["line"] = json!(99));
+        }
+        if self.has("leaves-the-root") {
+            let start = json!({"line": 0, "character": 0});
+            found
+                .push(json!({"uri": "file:///somewhere/else.fake", "range": {"start": start, "end": start}}));
+        }
+        found.into()
+    }
+
+    /// Returns what is defined under any name that contains the word, each with the whole of its line.
+    fn symbols(&self, params: &Value) -> Value {
+        let word = params["query"].as_str().unwrap_or_default();
+        let mut found = Vec::new();
+        for (uri, text) in self.project() {
+            for (at, line) in text.lines().enumerate() {
+                let Some(name) = line.strip_prefix("def ").and_then(|rest| rest.split(' ').next()) else {
+                    continue;
+                };
+                if name.contains(word) {
+                    let place = |units: usize| json!({"line": at, "character": units});
+                    let range = json!({"start": place(0), "end": place(line.len())});
+                    found.push(json!({"name": name, "kind": 12, "location": {"uri": uri, "range": range}}));
+                }
+            }
+        }
+        found.into()
+    }
+
+    /// Offers to change what it finds wrong, in each way that there is, or to sort the lines of a file.
+    fn actions(&self, params: &Value) -> Value {
+        let uri = uri_of(params);
+        let text = self.files.get(uri).map_or("", |(_, text)| text.as_str());
+        let change = |range: &Value, new: &str| json!({"changes": {uri: [{"range": range, "newText": new}]}});
+        if params["context"]["only"][0] != "quickfix" {
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines.sort_unstable();
+            let edit = change(&params["range"], &(lines.join("\n") + "\n"));
+            return json!([{"title": "Sort the lines", "kind": "source.organizeImports", "edit": edit}]);
+        }
+        let found = &params["context"]["diagnostics"][0];
+        let Some(word) = found["code"].as_str() else { return Value::Null };
+        let mut range = found["range"].clone();
+        let start = range["start"]["character"].as_u64().unwrap_or_default();
+        range["end"]["character"] = json!(start + word.encode_utf16().count() as u64);
+        let outside = json!({"changes": {"file:///somewhere/else.fake": [{"range": range, "newText": ""}]}});
+        json!([
+            {"title": "Call it GOOD", "kind": "quickfix", "edit": change(&range, "GOOD")},
+            {"title": "Call it FINE", "kind": "quickfix.more", "data": change(&range, "FINE")},
+            {"title": "Change another project", "kind": "quickfix", "edit": outside},
+            {"title": "Install a package", "command": "install", "arguments": []},
+            {"title": "Extract a function", "kind": "refactor", "edit": change(&range, "")},
+        ])
     }
 
     /// Changes the stem of a moved file in all others.

@@ -17,18 +17,22 @@ pub fn debug() -> Result<PathBuf> {
 
 /// Builds the command in a profile, whose output is in `folder` below the target folder.
 fn build(profile: &str, folder: &str, features: &[&str]) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
+    let built = cargo().args(["build", "--profile", profile, "--bin", "emend"]).args(features).status()?;
+    ensure!(built.success(), "the {profile} build failed");
+    Ok(target()?.join(folder).join("emend"))
+}
+
+/// Returns Cargo as a user starts it.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // Cargo tells this program about its own package. A build script that looks at that, such as ring's, would run again, and
     // with it most of a release would be built a second time.
     let is_of_this_package =
         |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_this_package)) {
-        build.env_remove(name);
+        cargo.env_remove(name);
     }
-    let built = build.args(["build", "--profile", profile, "--bin", "emend"]).args(features).status()?;
-    ensure!(built.success(), "the {profile} build failed");
-    Ok(target()?.join(folder).join("emend"))
+    cargo
 }
 
 /// Returns the target folder, where the suites also put their own files.

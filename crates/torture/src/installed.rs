@@ -103,6 +103,12 @@ fn npm() -> Command {
     npm
 }
 
+/// Whether this machine has a program.
+#[must_use]
+pub fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// The program's version line. A missing program is an error in CI, which promises that everything was tried. A user's
 /// run skips what needs it.
 fn version_of(program: &str) -> Result<Option<String>> {
@@ -117,7 +123,7 @@ fn version_of(program: &str) -> Result<Option<String>> {
 }
 
 /// Fills the folder, unless it was filled for the same pins before.
-fn once<T>(folder: &Path, wanted: &str, fill: impl FnOnce() -> Result<T>) -> Result<()> {
+pub fn once<T>(folder: &Path, wanted: &str, fill: impl FnOnce() -> Result<T>) -> Result<()> {
     let mark = folder.join("installed");
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
         return Ok(());

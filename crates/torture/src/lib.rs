@@ -19,6 +19,7 @@
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
 //! cargo xtask team                       a server for a team, with a real identity provider; needs npm
+//! cargo xtask wine [NAME|all [SEED]]     what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
 //! ```
 
 pub mod bounded;
@@ -42,6 +43,7 @@ mod race;
 mod servers;
 mod strace;
 mod team;
+mod wine;
 
 use std::time::Duration;
 
@@ -50,7 +52,7 @@ use anyhow::{Context, Result};
 /// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
      figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
-     servers [NAME...], strace [SECONDS [SEED]], strace POINT, team";
+     servers [NAME...], strace [SECONDS [SEED]], strace POINT, team, wine [NAME|all [SEED]]";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
@@ -86,6 +88,10 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("strace", _) => {
             let time = number(0, "SECONDS")?.map(Duration::from_secs);
             strace::run(&emend()?, time, number(1, "SEED")?.unwrap_or_else(random::any_seed))?;
+        }
+        ("wine", _) => {
+            let seed = number(1, "SEED")?.unwrap_or_else(random::any_seed);
+            wine::run(arguments.first().copied().filter(|name| *name != "all"), seed)?;
         }
         _ => return Ok(false),
     }

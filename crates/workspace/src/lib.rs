@@ -57,6 +57,7 @@ pub use files::note::{NotFormatted, Note};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::walk::{Unseen, WalkScope};
+pub use files::written::canonical;
 pub use files::{catalogue, folder_lock, list, resolve, search, snapshot, survey, symbols, vault};
 pub use policy::{Answers, DialectName, ListedTools, Mode, Policy, Settings};
 pub use problem::Problem;

@@ -393,6 +393,8 @@ pub enum Again {
     NewVersion,
     /// The call names lines by the numbers of a version; they must be those of the current one.
     NewNumbers,
+    /// The call names a cell of a notebook as a version has it; it must be as it is now.
+    NewCell,
     /// Read the whole file again.
     Read,
 }

@@ -1,78 +1,123 @@
-//! The bundle for desktop clients, built and tried, and its entry for the registry; see packaging/README.md.
+//! The bundles for desktop clients, packed, and tried where this machine can start the program; and their entry for the
+//! registry. See packaging/README.md.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use emend_testkit::{Folder, Launch};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use emend_torture::{bounded, built, installed};
 
-const FROM: &str = "packaging";
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-const RELEASES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/releases/download");
+use crate::target::{FROM, LICENCES, REPOSITORY, Target, VERSION, sha256};
 
 /// The timeout for one step.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Stages, validates, packs, unpacks and tries the bundle.
-pub(crate) fn run(emend: &Path) -> Result<()> {
+/// Packs a bundle with each of these programs, and tries the one of this machine.
+pub(crate) fn run(programs: &[(&'static Target, &Path)]) -> Result<()> {
     let Some(packages) = installed::packages("packaging", Path::new(FROM))? else { return Ok(()) };
     let node = installed::node()?;
-    let into = built::target()?.join("bundle");
-    let (staged, unpacked) = (into.join("staged"), into.join("unpacked"));
-    let bundle =
-        into.join(format!("emend-{VERSION}-{}-{}.mcpb", std::env::consts::OS, std::env::consts::ARCH));
-    for folder in [&staged, &unpacked] {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
+    let into = emptied(folder()?)?;
+    fs::create_dir_all(&into)?;
+    for (target, emend) in programs {
+        let mcpb = Mcpb { node: &node, packages: &packages };
+        let (bundle, manifest) = mcpb.pack(target, emend, &into)?;
+        let tried = if *target == Target::own()? {
+            mcpb.try_out(&bundle, &manifest, &into)?;
+            "unpacked again and tried"
+        } else {
+            "packed"
+        };
+        let bytes = fs::metadata(&bundle)?.len();
+        println!("{}: {:.1} MB, {tried}", bundle.display(), bytes as f64 / 1e6);
     }
-    let manifest = stage(emend, &staged)?;
-
-    let mcpb = packages.join("node_modules").join("@anthropic-ai").join("mcpb").join("dist/cli/cli.js");
-    let mcpb = |task: &str, paths: &[&Path]| {
-        bounded::run(Command::new(&node).arg(&mcpb).arg(task).args(paths), TIME)
-    };
-    mcpb("validate", &[&staged.join("manifest.json")])?;
-    mcpb("pack", &[&staged, &bundle])?;
-    mcpb("unpack", &[&bundle, &unpacked])?;
-    // Node looks for imports beside the script.
-    let script = packages.join("command.mjs");
-    fs::copy(Path::new(FROM).join("command.mjs"), &script)?;
-    let folders = [Folder::with([("notes.md", "- tea\n")]), Folder::with([("menu.txt", "soup\r\n")])];
-    let mut ask = Command::new(&node);
-    ask.arg(script).arg(&unpacked).args(folders.iter().map(Folder::path));
-    let asked = bounded::run(&mut ask, TIME)?;
-    let command: Value = serde_json::from_slice(&asked.stdout).context("the command of the manifest")?;
-    check(&command, &manifest, &folders)?;
-
-    let bytes = fs::metadata(&bundle)?.len();
-    println!("{}: {:.1} MB, unpacked again and tried", bundle.display(), bytes as f64 / 1e6);
     write_entry(&into)
 }
 
-/// Stages the files of the bundle. The manifest names all platforms, but a bundle has the binary of one.
-fn stage(emend: &Path, staged: &Path) -> Result<Value> {
+/// The bundles that were packed, and their entry for the registry.
+pub(crate) fn files() -> Result<Vec<PathBuf>> {
+    let into = folder()?;
+    let mut files: Vec<PathBuf> = names(&into)?.iter().map(|name| into.join(name)).collect();
+    files.push(into.join("server.json"));
+    files.retain(|file| file.is_file());
+    Ok(files)
+}
+
+fn folder() -> Result<PathBuf> {
+    Ok(built::target()?.join("bundle"))
+}
+
+/// The bundle format's own tool.
+struct Mcpb<'a> {
+    node: &'a Path,
+    packages: &'a Path,
+}
+
+impl Mcpb<'_> {
+    fn run(&self, task: &str, paths: &[&Path]) -> Result<()> {
+        let tool =
+            self.packages.join("node_modules").join("@anthropic-ai").join("mcpb").join("dist/cli/cli.js");
+        bounded::run(Command::new(self.node).arg(tool).arg(task).args(paths), TIME)?;
+        Ok(())
+    }
+
+    /// Stages, validates and packs a bundle.
+    fn pack(&self, target: &Target, emend: &Path, into: &Path) -> Result<(PathBuf, Value)> {
+        let staged = emptied(into.join("staged"))?;
+        let manifest = stage(target, emend, &staged)?;
+        let bundle = into.join(format!("emend-{VERSION}-{}-{}.mcpb", target.os, target.arch));
+        self.run("validate", &[&staged.join("manifest.json")])?;
+        self.run("pack", &[&staged, &bundle])?;
+        Ok((bundle, manifest))
+    }
+
+    /// Unpacks a bundle and runs the command that a client would run.
+    fn try_out(&self, bundle: &Path, manifest: &Value, into: &Path) -> Result<()> {
+        let unpacked = emptied(into.join("unpacked"))?;
+        self.run("unpack", &[bundle, &unpacked])?;
+        // Node looks for imports beside the script.
+        let script = self.packages.join("command.mjs");
+        fs::copy(Path::new(FROM).join("command.mjs"), &script)?;
+        let folders = [Folder::with([("notes.md", "- tea\n")]), Folder::with([("menu.txt", "soup\r\n")])];
+        let mut ask = Command::new(self.node);
+        ask.arg(script).arg(&unpacked).args(folders.iter().map(Folder::path));
+        let asked = bounded::run(&mut ask, TIME)?;
+        let command: Value = serde_json::from_slice(&asked.stdout).context("the command of the manifest")?;
+        check(&command, manifest, &folders)
+    }
+}
+
+/// This folder, with nothing in it.
+fn emptied(folder: PathBuf) -> Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    Ok(folder)
+}
+
+/// Stages the files of a bundle. The manifest names all platforms, but a bundle has the program of one.
+fn stage(target: &Target, emend: &Path, staged: &Path) -> Result<Value> {
     let mut manifest: Value = serde_json::from_slice(&fs::read(Path::new(FROM).join("manifest.json"))?)?;
-    let platform = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
     let platforms = &mut manifest["compatibility"]["platforms"];
     ensure!(
-        platforms.as_array().is_some_and(|all| all.iter().any(|one| one == platform)),
-        "manifest.json does not name the platform {platform}"
+        platforms.as_array().is_some_and(|all| all.iter().any(|one| one == target.platform())),
+        "manifest.json does not name the platform {}",
+        target.platform()
     );
-    *platforms = json!([platform]);
-    let program = staged.join(manifest["server"]["entry_point"].as_str().context("the entry point")?);
-    fs::create_dir_all(program.parent().context("a folder for the program")?)?;
-    fs::copy(emend, program)?;
-    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+    *platforms = json!([target.platform()]);
+    let entry = manifest["server"]["entry_point"].as_str().context("the entry point")?.to_owned();
+    let folder = Path::new(&entry).parent().context("a folder for the program")?;
+    target.put(emend, &staged.join(folder))?;
+    if target.is_windows() {
+        let command = manifest["server"]["mcp_config"]["command"].as_str().context("the command")?.to_owned();
+        manifest["server"]["mcp_config"]["command"] = json!(format!("{command}.exe"));
+        manifest["server"]["entry_point"] = json!(format!("{entry}.exe"));
+    }
+    for name in LICENCES {
         fs::copy(name, staged.join(name))?;
     }
     fs::write(staged.join("manifest.json"), serde_json::to_vec_pretty(&manifest)?)?;
@@ -103,17 +148,12 @@ fn check(command: &Value, manifest: &Value, folders: &[Folder; 2]) -> Result<()>
 fn write_entry(into: &Path) -> Result<()> {
     let mut entry: Value = serde_json::from_slice(&fs::read(Path::new(FROM).join("server.json"))?)?;
     let mut packages = Vec::new();
-    for file in fs::read_dir(into)? {
-        let name = file?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&format!("emend-{VERSION}-")) && name.ends_with(".mcpb") {
-            let hash = Sha256::digest(fs::read(into.join(&name))?);
-            let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            packages.push((name, hash));
-        }
+    for name in names(into)? {
+        let hash = sha256(&into.join(&name))?;
+        packages.push((name, hash));
     }
-    packages.sort();
     let package = |(name, hash)| {
-        let identifier = format!("{RELEASES}/v{VERSION}/{name}");
+        let identifier = format!("{REPOSITORY}/releases/download/v{VERSION}/{name}");
         json!({"registryType": "mcpb", "identifier": identifier, "fileSha256": hash, "transport": {"type": "stdio"}})
     };
     entry["packages"] = packages.into_iter().map(package).collect();
@@ -121,4 +161,15 @@ fn write_entry(into: &Path) -> Result<()> {
     fs::write(&path, serde_json::to_string_pretty(&entry)? + "\n")?;
     println!("{}: the registry's entry for it", path.display());
     Ok(())
+}
+
+/// The names of the bundles of this version.
+fn names(into: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for file in fs::read_dir(into)? {
+        names.push(file?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| name.starts_with(&format!("emend-{VERSION}-")) && name.ends_with(".mcpb"));
+    names.sort();
+    Ok(names)
 }

@@ -6,18 +6,24 @@
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
 //! cargo xtask mutants [N [SEED [MINUTES]]]  N changes to the code, and whether its tests notice
+//! cargo xtask macos                      compiles and links the command for both kinds of Mac; needs Python
+//! cargo xtask release [FOLDER]           what a release offers, made and tried; needs npm and Python
 //! cargo xtask review [--check]           the review page, made anew or checked; needs npm
 //! cargo xtask settings                   the table of settings in docs/CONFIGURATION.md, made anew
 //! cargo xtask SUITE                      a suite of crates/torture/src/lib.rs
 //! ```
 
 mod bundle;
+mod macos;
 mod mutants;
 mod picture;
+mod release;
 mod review;
 mod settings;
+mod target;
 mod tools;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -49,13 +55,15 @@ fn run() -> Result<()> {
         written.transpose().with_context(|| format!("{what} is a whole number"))
     };
     match (task, arguments) {
-        ("bundle", _) => bundle::run(&built::release()?),
+        ("bundle", _) => bundle::run(&[(target::Target::own()?, &built::release()?)]),
+        ("macos", _) => macos::run(),
         ("mutants", _) => {
             let count = number(0, "N")?.map_or(MUTANTS, |count| count as usize);
             let time = Duration::from_secs(60 * number(2, "MINUTES")?.unwrap_or(MINUTES));
             mutants::run(count, number(1, "SEED")?.unwrap_or_else(any_seed), time)
         }
         ("picture", _) => picture::run(&built::debug()?),
+        ("release", builds) => release::run(builds.first().map(Path::new)),
         ("review", arguments) => review::run(arguments == ["--check"]),
         ("settings", _) => settings::run(),
         ("tools", _) => tools::run(&built::release()?),
@@ -63,7 +71,7 @@ fn run() -> Result<()> {
             let is_there = emend_torture::run(task, arguments)?;
             ensure!(
                 is_there,
-                "the tasks are: bundle, mutants [N [SEED [MINUTES]]], picture, review [--check], settings, tools; and the suites: {SUITES}"
+                "the tasks are: bundle, macos, mutants [N [SEED [MINUTES]]], picture, release [FOLDER], review [--check], settings, tools; and the suites: {SUITES}"
             );
             Ok(())
         }

@@ -1,10 +1,9 @@
 //! Which cell is meant, and where one goes.
 
+use crate::distance::distance;
+
 /// How many ids are named that are like the one that was asked for.
 const NEAREST: usize = 3;
-
-/// The most characters of an id: nbformat has no longer ones.
-const ID_CHARS: usize = 64;
 
 /// Which cell is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,24 +45,8 @@ impl CellAddress {
 
 /// Returns the ids that differ least from one.
 fn nearest<'i>(asked: &str, ids: impl Iterator<Item = &'i str>) -> Vec<String> {
-    let asked: Vec<char> = asked.chars().take(ID_CHARS).collect();
-    let mut ids: Vec<(usize, &str)> = ids.map(|id| (distance(&asked, id), id)).collect();
+    let mut ids: Vec<(usize, &str)> = ids.map(|id| (distance(asked, id), id)).collect();
     // Those of the same distance stay in the order of the cells.
     ids.sort_by_key(|(distance, _)| *distance);
     ids.into_iter().take(NEAREST).map(|(_, id)| id.to_owned()).collect()
-}
-
-/// Returns how many characters come, go or change from one id to another.
-fn distance(asked: &[char], id: &str) -> usize {
-    let mut row: Vec<usize> = (0..=asked.len()).collect();
-    for (above, own) in id.chars().take(ID_CHARS).enumerate() {
-        let mut corner = above;
-        row[0] = above + 1;
-        for (at, other) in asked.iter().enumerate() {
-            let changed = corner + usize::from(own != *other);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
-        }
-    }
-    row[asked.len()]
 }

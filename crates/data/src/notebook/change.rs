@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::Draft;
 use super::outputs::has_outputs;
 use super::sequence::applied;
-use super::{CellAddress, CellFault, CellKind, CellPlace, Notebook, field};
+use super::{Already, CellAddress, CellFault, CellKind, CellPlace, Notebook, field};
 use crate::pieces::Splice;
 
 /// A change of cells. An address is that of a cell as the changes before this one have left them.
@@ -83,7 +83,7 @@ impl Notebook<'_> {
                 let at = position(drafts, cell)?;
                 let draft = &mut drafts[at];
                 if draft.source == *text {
-                    return Err(CellFault::Same);
+                    return Err(CellFault::Same(Already::Source));
                 }
                 draft.source.clone_from(text);
             }
@@ -101,7 +101,7 @@ impl Notebook<'_> {
                 let from = position(drafts, cell)?;
                 let to = place_of_moved(drafts, from, to)?;
                 if to == from {
-                    return Err(CellFault::Same);
+                    return Err(CellFault::Same(Already::Place));
                 }
                 let draft = drafts.remove(from);
                 drafts.insert(to, draft);
@@ -110,7 +110,7 @@ impl Notebook<'_> {
                 let at = position(drafts, cell)?;
                 let draft = &mut drafts[at];
                 if draft.kind == *kind {
-                    return Err(CellFault::Same);
+                    return Err(CellFault::Same(Already::Kind));
                 }
                 if *kind == CellKind::Code && self.has_attachments(draft) {
                     return Err(CellFault::Attachments);
@@ -121,13 +121,13 @@ impl Notebook<'_> {
             CellChange::ClearOutputs { cell: Some(cell) } => {
                 let at = position(drafts, cell)?;
                 if !self.clear(&mut drafts[at]) {
-                    return Err(CellFault::Same);
+                    return Err(CellFault::Same(Already::Outputs));
                 }
             }
             CellChange::ClearOutputs { cell: None } => {
                 let cleared = drafts.iter_mut().filter_map(|draft| self.clear(draft).then_some(())).count();
                 if cleared == 0 {
-                    return Err(CellFault::Same);
+                    return Err(CellFault::Same(Already::Outputs));
                 }
             }
         }

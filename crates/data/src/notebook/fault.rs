@@ -22,9 +22,22 @@ pub enum CellFault {
         count: usize,
     },
     /// It is so already: the source, the kind or the place is this, or there are no outputs to clear.
-    Same,
+    Same(Already),
     /// The cell has attachments, which code cells have not: they would be lost.
     Attachments,
     /// The text would not have the cells that were asked for.
     Breaks,
+}
+
+/// What is so already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Already {
+    /// The source is this text.
+    Source,
+    /// It is of this kind.
+    Kind,
+    /// It stands there.
+    Place,
+    /// There are no outputs to clear.
+    Outputs,
 }

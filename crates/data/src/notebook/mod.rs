@@ -22,7 +22,7 @@ use std::ops::Range;
 
 pub use address::{CellAddress, CellPlace};
 pub use change::CellChange;
-pub use fault::CellFault;
+pub use fault::{Already, CellFault};
 pub use outputs::Image;
 
 use crate::fault::Unread;

@@ -6,24 +6,35 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::LspSession;
+use crate::code_action::{Action, QUICK_FIX, WHOLE_FILE, What};
 use crate::known::Dialect;
 use crate::open_documents::uri;
-use crate::question::{self, Asked, Question};
+use crate::place;
+use crate::question::{self, Asked, Fix, Question, Said, Which};
 use crate::server_process::RequestError;
 use crate::workspace_edit::WorkspaceEdit;
 
+/// The title of an action, and its edit or why there is none.
+type Offered = (String, Result<WorkspaceEdit, String>);
+
+/// For how many errors and warnings of a file a server is asked what it offers.
+const PROBLEMS: usize = 30;
+/// How many changes that a server offers are kept.
+const FIXES: usize = 40;
+
 impl LspSession {
-    /// Asks for an edit. `None` if the server does not offer such edits.
+    /// Puts a question. `None` if the server does not offer to answer such ones.
     pub(crate) fn ask(
         &mut self,
         question: &Question,
         language: impl Fn(&Path) -> String,
         deadline: Instant,
-    ) -> Result<Option<WorkspaceEdit>, RequestError> {
+    ) -> Result<Option<Said>, RequestError> {
         if !self.offers(question) {
             return Ok(None);
         }
         self.await_project(deadline)?;
+        self.close_changed(|path| question.texts.iter().any(|(own, _)| own == path))?;
         for (path, text) in &question.texts {
             self.documents.hold(path, &language(path), text)?;
         }
@@ -31,10 +42,7 @@ impl LspSession {
         self.await_project(deadline)?;
         match &question.asked {
             Asked::Rename { offset, new_name } => {
-                let text = question.text().unwrap_or_default();
-                let place = self.units.position(text, *offset);
-                let position = json!({"line": place.line, "character": place.units});
-                let mut params = json!({"textDocument": {"uri": uri(&question.path)?}, "position": position});
+                let mut params = self.params_at(question, *offset)?;
                 if self.offered["renameProvider"]["prepareProvider"] == true
                     && self.request("textDocument/prepareRename", &params, deadline)?.is_null()
                 {
@@ -48,12 +56,101 @@ impl LspSession {
                 if !moves.is_empty() {
                     edit.join(self.edit_of_moves(&moves, deadline)?);
                 }
-                Ok(Some(edit))
+                Ok(Some(Said::Edit(edit)))
             }
             Asked::Move { to } => {
-                Ok(Some(self.edit_of_moves(&[&(question.path.clone(), to.clone())], deadline)?))
+                let edit = self.edit_of_moves(&[&(question.path.clone(), to.clone())], deadline)?;
+                Ok(Some(Said::Edit(edit)))
+            }
+            Asked::Places { offset, which } => {
+                let mut params = self.params_at(question, *offset)?;
+                if *which == Which::References {
+                    params["context"] = json!({"includeDeclaration": true});
+                }
+                let sent = self.request(method(*which), &params, deadline)?;
+                Ok(Some(Said::Places(place::places(&sent, self.units))))
+            }
+            Asked::Named(name) => {
+                // Servers compare the name alone, and some with any part of it.
+                let last = name.rsplit(['.', ':', '/', '#', ' ']).next().unwrap_or(name);
+                let sent = self.request("workspace/symbol", &json!({"query": last}), deadline)?;
+                Ok(Some(Said::Places(place::places_of_name(&sent, name, self.units))))
+            }
+            Asked::Fixes => Ok(Some(Said::Fixes(self.fixes(question, deadline)?))),
+        }
+    }
+
+    fn params_at(&self, question: &Question, offset: usize) -> Result<Value, RequestError> {
+        let place = self.units.position(question.text().unwrap_or_default(), offset);
+        let position = json!({"line": place.line, "character": place.units});
+        Ok(json!({"textDocument": {"uri": uri(&question.path)?}, "position": position}))
+    }
+
+    /// Asks what the server would change about each error and warning of a file, and in the file as a whole.
+    fn fixes(&mut self, question: &Question, deadline: Instant) -> Result<Vec<Fix>, RequestError> {
+        let (path, text) = (&question.path, question.text().unwrap_or_default());
+        let first = self.current_diagnostics(path, deadline)?;
+        let diagnostics = self.latest_diagnostics(path).unwrap_or(first);
+        let mut fixes: Vec<Fix> = Vec::new();
+        for wrong in diagnostics.iter().take(PROBLEMS) {
+            let Some(sent) = wrong.sent() else { continue };
+            let of = wrong.to_diagnostic(path, Some(text), self.units);
+            for (title, edit) in self.actions(path, &sent["range"], &[sent], &[QUICK_FIX], deadline)? {
+                fixes.push(Fix { title, of: Some(of.clone()), edit });
             }
         }
+        let end = self.units.position(text, text.len());
+        let end = json!({"line": end.line, "character": end.units});
+        let whole = json!({"start": {"line": 0, "character": 0}, "end": end});
+        for (title, edit) in self.actions(path, &whole, &[], &WHOLE_FILE, deadline)? {
+            fixes.push(Fix { title, of: None, edit });
+        }
+        let mut kept: Vec<Fix> = Vec::new();
+        for fix in fixes {
+            // What one change mends in several places is offered for each of them.
+            let is_known = |known: &Fix| (&known.title, &known.edit) == (&fix.title, &fix.edit);
+            let does_nothing = fix.edit.as_ref().is_ok_and(WorkspaceEdit::is_empty);
+            if kept.len() < FIXES && !does_nothing && !kept.iter().any(is_known) {
+                kept.push(fix);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Asks for the actions of these kinds, each with its title and its edit, or why there is none.
+    fn actions(
+        &self,
+        path: &Path,
+        range: &Value,
+        diagnostics: &[&Value],
+        kinds: &[&str],
+        deadline: Instant,
+    ) -> Result<Vec<Offered>, RequestError> {
+        let context = json!({"diagnostics": diagnostics, "only": kinds, "triggerKind": 1});
+        let params = json!({"textDocument": {"uri": uri(path)?}, "range": range, "context": context});
+        let sent = self.request("textDocument/codeAction", &params, deadline)?;
+        let mut actions = Vec::new();
+        for sent in sent.as_array().into_iter().flatten().take(FIXES) {
+            let Some(mut action) = Action::read(sent, kinds, self.kind) else { continue };
+            if action.what == What::Unresolved
+                && self.offered["codeActionProvider"]["resolveProvider"] == true
+            {
+                let resolved = match self.request("codeAction/resolve", sent, deadline) {
+                    // One that cannot be had says nothing about the others.
+                    Err(RequestError::Refused { .. }) => continue,
+                    resolved => resolved?,
+                };
+                let Some(now) = Action::read(&resolved, kinds, self.kind) else { continue };
+                action = now;
+            }
+            let edit = match action.what {
+                What::Edit(edit) => self.read_current(&edit),
+                What::Command(command) => Err(format!("it would run the command {command}")),
+                What::Unresolved => continue,
+            };
+            actions.push((action.title, edit));
+        }
+        Ok(actions)
     }
 
     /// Asks which changes the moves of these files bring.
@@ -70,22 +167,37 @@ impl LspSession {
     }
 
     fn read_edit(&self, sent: &Value) -> Result<WorkspaceEdit, RequestError> {
-        WorkspaceEdit::read(sent, self.units).map_err(RequestError::refused)
+        self.read_current(sent).map_err(RequestError::refused)
+    }
+
+    /// Reads an edit, if it is for the texts that the server has been sent.
+    fn read_current(&self, sent: &Value) -> Result<WorkspaceEdit, String> {
+        let is_old = |(path, version): (PathBuf, i64)| {
+            self.documents.get(&path).is_some_and(|document| i64::from(document.version) != version)
+        };
+        match WorkspaceEdit::versions(sent).any(is_old) {
+            true => Err("its answer is for another text of a file than it has".to_owned()),
+            false => WorkspaceEdit::read(sent, self.units),
+        }
     }
 
     /// Returns whether the server has said that it has read all of the project.
     pub(crate) fn says_when_complete(&self) -> bool {
-        self.kind == Dialect::RustAnalyzer
+        self.kind == Dialect::RustAnalyzer && !self.process.with_inbox(|inbox| inbox.has_failed)
     }
 
     fn offers(&self, question: &Question) -> bool {
-        match &question.asked {
-            Asked::Rename { .. } => {
-                let provider = &self.offered["renameProvider"];
-                provider.is_object() || provider == true
-            }
-            Asked::Move { .. } => self.follows_move(&question.path),
-        }
+        let provider = match &question.asked {
+            Asked::Rename { .. } => "renameProvider",
+            Asked::Move { .. } => return self.follows_move(&question.path),
+            Asked::Places { which: Which::Definitions, .. } => "definitionProvider",
+            Asked::Places { which: Which::References, .. } => "referencesProvider",
+            Asked::Places { which: Which::Implementations, .. } => "implementationProvider",
+            Asked::Named(_) => "workspaceSymbolProvider",
+            Asked::Fixes => "codeActionProvider",
+        };
+        let offered = &self.offered[provider];
+        offered.is_object() || *offered == true
     }
 
     /// Returns whether the server wants to be asked which changes the move of a file brings.
@@ -137,5 +249,14 @@ impl LspSession {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the request for such places.
+fn method(which: Which) -> &'static str {
+    match which {
+        Which::Definitions => "textDocument/definition",
+        Which::References => "textDocument/references",
+        Which::Implementations => "textDocument/implementation",
     }
 }

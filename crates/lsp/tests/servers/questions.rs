@@ -29,7 +29,7 @@ fn why(answer: &Answered) -> &str {
 
 /// Returns the text of a file after the edit.
 fn applied(scene: &Scene, answer: &Answered, name: &str, text: &str) -> String {
-    let edit = answer.edit.as_ref().expect("an edit");
+    let edit = answer.edit().expect("an edit");
     let mut text = text.to_owned();
     for change in edit.changes(&scene.path(name), &text).expect("it is for this text").into_iter().rev() {
         text.replace_range(change.range, &change.new);
@@ -55,7 +55,7 @@ fn what_has_no_name_and_who_offers_no_edit_are_told_apart() {
     assert!(why(&ask(&scene, question(&scene, &[("a.fake", "an old\n")], 2))).contains("no name"));
     let scene = Scene::new(&[]);
     let answer = ask(&scene, question(&scene, &[("a.fake", "old\n")], 0));
-    assert_eq!((answer.state, answer.edit), (ServerState::Ready, None));
+    assert_eq!((answer.state.clone(), answer.edit()), (ServerState::Ready, None));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn what_moves_with_a_symbol_brings_the_changes_of_its_move() {
     let scene = Scene::new(&["renames", "moves"]);
     let answer = ask(&scene, question(&scene, &[("a.fake", "use old\nold\n")], 4));
     assert_eq!(applied(&scene, &answer, "a.fake", "use old\nold\n"), "use new\nnew\n");
-    let edit = answer.edit.expect("an edit");
+    let edit = answer.edit().expect("an edit");
     assert_eq!(edit.moves(), [(scene.path("old.fake"), scene.path("new.fake"))]);
 }
 
@@ -98,7 +98,7 @@ fn a_file_that_moves_changes_what_names_it_where_the_server_wants_to_be_asked() 
     assert_eq!(applied(&scene, &answer, "b.fake", "use a\n"), "use c\n");
     let scene = Scene::new(&[]);
     let answer = ask(&scene, Question { path: scene.path("a.fake"), ..asked("a.fake") });
-    assert_eq!((answer.state, answer.edit), (ServerState::Ready, None));
+    assert_eq!((answer.state.clone(), answer.edit()), (ServerState::Ready, None));
 }
 
 #[test]

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { deciding } from './deciding.mjs';
+import { keeping } from './keeping.mjs';
 import { open, serve } from './stand.mjs';
 
 const FILES = process.env.EMEND_FILES;
@@ -125,9 +126,8 @@ rounds['the keyboard alone is enough'] = async () => {
   await frame.locator('#split').focus();
   // Reject the first, accept the second, reject the third and take that back, then the last.
   for (const key of ['j', 'r', 'a', 'r', 'u', 'k', 'j', 'j', 'r']) await page.keyboard.press(key);
-  assert.equal(await frame.locator('#count').textContent(), '1 accepted, 2 rejected, 1 open');
-  await frame.locator('#split').focus();
-  await page.keyboard.press('Tab');
+  assert.equal(await frame.locator('#count').textContent(), '1 accepted, 2 rejected, 1 open (will be applied)');
+  await page.keyboard.press('A');
   assert.ok(await frame.locator('#apply').evaluate((node) => node === document.activeElement));
   await page.keyboard.press('Enter');
   await frame.getByText('Applied as edit').waitFor();
@@ -333,7 +333,8 @@ rounds['an edit is shown that a client hands on as text alone'] = async () => {
   await frame.getByRole('heading', { name: 'Change 1, line 3' }).waitFor();
 };
 
-Object.assign(rounds, deciding({ page, calls, show, use, allow, axe }));
+const stage = { page, calls, notes, show, use, allow, axe, fruit, until };
+Object.assign(rounds, deciding(stage), keeping(stage));
 
 let failed = 0;
 const only = process.argv[2];

@@ -101,11 +101,14 @@ function text(row: Row, coloured: Colour[], other: Row | undefined): Node {
   const shown = document.createDocumentFragment();
   const long = row.text.length > SHOWN * 1.5;
   if (!long) {
-    shown.append(styled(row, coloured, 0, row.text.length));
+    // A line through what is rejected spares its indentation.
+    const ink = row.text.length - row.text.trimStart().length;
+    if (ink > 0) shown.append(styled(row, coloured, 0, ink));
+    shown.append(el('span', { class: 'ink' }, styled(row, coloured, ink, row.text.length)));
   } else {
     const change = other ? firstDifference(row.text, other.text) : 0;
     const start = change > SHOWN - BEFORE ? change - BEFORE : 0;
-    const part = el('span', {}, styled(row, [], start, Math.min(row.text.length, start + SHOWN)));
+    const part = el('span', { class: 'ink' }, styled(row, [], start, Math.min(row.text.length, start + SHOWN)));
     const left = row.text.length - SHOWN;
     const more = el(
       'button',

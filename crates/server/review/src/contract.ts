@@ -10,6 +10,7 @@ export interface ReviewFile {
   hunks: number;
   lines?: number;
   encoding?: string;
+  is_fixed?: boolean;
 }
 
 export interface ReviewHunk {
@@ -19,6 +20,7 @@ export interface ReviewHunk {
   new: number;
   lines: string[];
   is_cut?: boolean;
+  is_by_hand?: boolean;
   forgiven?: string;
 }
 
@@ -26,6 +28,8 @@ export interface ReviewEntry {
   subject: 'preview' | 'edit' | 'approval';
   id: string;
   title: string;
+  /** In milliseconds since 1970. */
+  time: number;
   files: string[];
   is_undone?: boolean;
 }
@@ -39,6 +43,8 @@ export interface ReviewPage {
   session?: string;
   edit?: string;
   applied?: number[];
+  by_client?: boolean;
+  folders?: string[];
   /** What a preview would make, for the call that applies what was shown. */
   shown?: string;
   stale: string[];

@@ -110,7 +110,7 @@ export function firstDifference(one: string, other: string): number {
 export function isWritable(file: ReviewFile, hunk: ReviewHunk): boolean {
   // A return inside of a line would be a line ending in a text field.
   const hasReturn = hunk.lines.some((line) => line.slice(0, -1).includes('\r'));
-  return hunk.numbers.length === 1 && !hunk.is_cut && hunk.lines.length > 0 && file.change !== 'delete' && !hasReturn;
+  return hunk.numbers.length === 1 && !hunk.is_cut && hunk.lines.length > 0 && !file.is_fixed && !hasReturn;
 }
 
 /** Returns the new text of a hunk for a person to write on. Each line ends, but for one that ends the file without it. */

@@ -59,7 +59,9 @@ export function toServer(): Channel {
   };
 }
 
-/** Says what it means that the server cannot be reached. */
+/** What it means that the server cannot be reached. */
+export const ENDED = 'emend review has ended. Run it again.';
+
 function gone(error: Error): string {
-  return error instanceof TypeError ? 'emend review has ended. Run it again.' : error.message;
+  return error instanceof TypeError ? ENDED : error.message;
 }

@@ -1,12 +1,17 @@
 // What a person has chosen so far, by the server's hunk numbers. Nothing here reaches a file: all of it is staged until Apply.
 
+import type { ReviewFile, ReviewHunk } from './contract.ts';
+
 export type Choice = 'open' | 'accepted' | 'rejected';
+
+/** What can be taken back: a choice, with what was chosen before, or a text, with the hunk as it was. */
+export type Step = { before: Map<number, Choice> } | { file: ReviewFile; hunk: ReviewHunk };
 
 export class Staging {
   /** The hunks that are only taken together, by each of them. */
   private readonly units = new Map<number, number[]>();
   private readonly choices = new Map<number, Choice>();
-  private readonly past: Map<number, Choice>[] = [];
+  private past: Step[] = [];
 
   constructor(together: number[][]) {
     for (const unit of together) for (const number of unit) this.units.set(number, unit);
@@ -29,14 +34,29 @@ export class Staging {
       if (known !== choice) before.set(number, known);
       this.choices.set(number, choice);
     }
-    if (before.size > 0) this.past.push(before);
+    if (before.size > 0) this.past.push({ before });
   }
 
-  /** Takes the last choice back. Returns whether there was one. */
-  back(): boolean {
-    const before = this.past.pop();
-    for (const [number, choice] of before ?? []) this.choices.set(number, choice);
-    return before !== undefined;
+  /** Remembers that a hunk has another text now. */
+  wrote(file: ReviewFile, hunk: ReviewHunk): void {
+    this.past.push({ file, hunk });
+  }
+
+  /** Takes the last choice back, and returns it; of a text it is for the caller to bring back the one before. */
+  back(): Step | undefined {
+    const step = this.past.pop();
+    if (step && 'before' in step) for (const [number, choice] of step.before) this.choices.set(number, choice);
+    return step;
+  }
+
+  /** Goes on from another of the same preview. */
+  goOnFrom(other: Staging): void {
+    this.past = other.past;
+  }
+
+  /** Sets what was chosen before this began, which is nothing to take back. */
+  begin(numbers: number[], choice: Choice): void {
+    for (const number of numbers) this.choices.set(number, choice);
   }
 
   of(numbers: number[]): Choice {

@@ -1,9 +1,12 @@
 // The view: files, hunks and what was chosen, drawn from the server's pages. It draws a hunk when it comes near the window.
 
+import { Boxes } from './boxes.ts';
 import { table, visible } from './code.ts';
 import { languageOf } from './colours.ts';
 import type { ReviewFile, ReviewHunk, ReviewPage } from './contract.ts';
+import { described, firstChange, nothing, shiftOf } from './describe.ts';
 import { byId, el } from './dom.ts';
+import { type Kept, type KeptHunk, keyOf, loosened, type Said, take } from './kept.ts';
 import { isWritable, proposal, type Row, rows, written } from './lines.ts';
 import { type Choice, Staging } from './staging.ts';
 
@@ -17,14 +20,20 @@ const LINE = 20;
 export interface Actions {
   choose(numbers: number[], choice: Choice): void;
   lines(path: string, first: number, last: number): Promise<string[]>;
-  /** Has a hunk write this text in place of its own. */
-  revise(file: ReviewFile, hunk: ReviewHunk, text: string): Promise<void>;
+  /** Has a hunk write this text in place of its own, or what the model wrote. */
+  revise(file: ReviewFile, hunk: ReviewHunk, text: string | undefined): Promise<void>;
+  /** Something was written. */
+  changed(): void;
 }
 
 interface Shown {
   hunk: ReviewHunk;
   section: HTMLElement;
   body: HTMLElement;
+  /** Stands for what it changes, see `keyOf`. */
+  key: string;
+  about: string;
+  boxes: Boxes;
   above: Row[];
   below: Row[];
   /** How many of its own lines are drawn. */
@@ -45,6 +54,11 @@ export class View {
   /** Whether comments go with a decision, so that there are none where there is none to make. */
   private goesWithDecision = false;
   private isDecided = false;
+  /** What was kept of hunks that are not there yet. */
+  private pending: KeptHunk[] = [];
+  /** How many hunks something was kept of, and of how many of them it is known that there are no more. */
+  carried = { kept: 0, gone: 0 };
+  private loose: string[] = [];
 
   constructor(private readonly actions: Actions) {
     this.near = new IntersectionObserver(
@@ -61,8 +75,13 @@ export class View {
     this.goesWithDecision = goesWithDecision;
   }
 
-  /** Begins anew with the first page. */
-  begin(page: ReviewPage): void {
+  /** Begins anew with the first page, with what a person has chosen and written of it before; in another text of the
+   * same preview with what they can take back. */
+  begin(page: ReviewPage, kept?: Kept, before?: Staging): void {
+    this.pending = [...(kept?.hunks ?? [])];
+    this.carried = { kept: this.pending.length, gone: 0 };
+    this.loose = [...(kept?.loose ?? [])];
+    this.drawLoose();
     this.near.disconnect();
     this.hunks.length = 0;
     this.groups.length = 0;
@@ -79,19 +98,68 @@ export class View {
     byId('hunks').append(...this.groups);
     const notes = [...(page.notes ?? []), ...(page.fired ?? []).map((fired) => `ran: ${fired}`)];
     byId('notes').replaceChildren(...notes.map((note) => el('li', {}, visible(note))));
+    if (before) this.staging.goOnFrom(before);
     this.add(page);
   }
 
   /** Adds the hunks of a further page. */
   add(page: ReviewPage): void {
     for (const hunk of page.hunks) {
+      const key = keyOf(this.files[hunk.file]?.path ?? '', hunk);
+      const kept = take(this.pending, hunk.numbers[0] ?? this.hunks.length, key);
       if (this.canChoose) this.staging.learn(hunk.numbers);
-      const shown = this.section(hunk, this.hunks.length);
+      if (this.canChoose && kept && kept.choice !== 'open') this.staging.begin(hunk.numbers, kept.choice);
+      const said: Said = { comments: [...(kept?.comments ?? [])] };
+      if (kept?.draft !== undefined) said.draft = kept.draft;
+      if (kept?.text !== undefined) said.text = kept.text;
+      const shown = this.section(hunk, this.hunks.length, key, said);
       this.hunks.push(shown);
       this.groups[hunk.file]?.append(shown.section);
       this.near.observe(shown.section);
     }
+    if (this.isAllKnown && this.pending.length > 0) {
+      this.carried.gone = this.pending.length;
+      this.loose.push(...loosened(this.pending));
+      this.pending = [];
+      this.drawLoose();
+    }
     this.mark();
+  }
+
+  /** Returns what a person has chosen and written. */
+  kept(words: string): Kept {
+    const own = this.hunks.map(({ hunk, key, about, boxes: { said } }, at): KeptHunk => {
+      const choice = this.canChoose ? this.staging.of(hunk.numbers) : 'open';
+      return { number: hunk.numbers[0] ?? at, key, about, choice, ...said };
+    });
+    const isSomething = ({ choice, comments, draft, text }: KeptHunk) =>
+      choice !== 'open' || comments.length > 0 || draft !== undefined || text !== undefined;
+    return { hunks: [...own.filter(isSomething), ...this.pending], loose: this.loose, words };
+  }
+
+  /** Returns what a person says to the model of hunks. */
+  comments(): string[] {
+    const own = this.hunks.flatMap(({ about, boxes }) => boxes.said.comments.map((said) => `${about}: ${said}`));
+    return [...own, ...this.loose];
+  }
+
+  /** Goes to the first hunk with a box whose text is neither used nor left. Returns what to do about it, if there is one. */
+  unused(): string | undefined {
+    const at = this.hunks.findIndex(({ boxes }) => boxes.unused() !== undefined);
+    const shown = this.hunks[at];
+    const kind = shown?.boxes.unused();
+    if (!shown || kind === undefined) return undefined;
+    this.goTo(at);
+    shown.boxes.focus(kind);
+    const buttons = kind === 'text' ? 'Use this text' : 'Send to the model';
+    const what = kind === 'text' ? 'a text' : 'a comment';
+    return `${shown.about} has ${what} that you are still writing: press "${buttons}" or "Leave it" first.`;
+  }
+
+  private drawLoose(): void {
+    byId('loose').replaceChildren(
+      ...this.loose.map((said) => el('li', {}, visible(`You, of what has changed: ${said}`))),
+    );
   }
 
   /** Shows this in place of hunks. */
@@ -116,7 +184,22 @@ export class View {
   /** Goes to the hunk that is so many further. */
   go(steps: number): void {
     if (this.hunks.length === 0) return;
-    const to = Math.min(Math.max(this.current + steps, 0), this.hunks.length - 1);
+    this.goTo(Math.min(Math.max(this.current + steps, 0), this.hunks.length - 1));
+  }
+
+  /** Goes to the first hunk with one of these numbers. */
+  goToNumber(numbers: number[]): void {
+    const at = this.hunks.findIndex(({ hunk }) => hunk.numbers.some((number) => numbers.includes(number)));
+    if (at >= 0) this.goTo(at);
+  }
+
+  /** Opens a box of the hunk that is selected. */
+  openBox(kind: 'draft' | 'text'): void {
+    if (this.current < 0) this.go(1);
+    this.hunks[this.current]?.boxes.open(kind);
+  }
+
+  private goTo(to: number): void {
     this.select(to);
     const section = (this.hunks[to] as Shown).section;
     this.draw(section);
@@ -181,7 +264,7 @@ export class View {
     return el('section', { class: 'group', 'aria-label': file.path }, head, modes, empty);
   }
 
-  private section(hunk: ReviewHunk, at: number): Shown {
+  private section(hunk: ReviewHunk, at: number, key: string, said: Said): Shown {
     const file = this.files[hunk.file] as ReviewFile;
     const what = this.canChoose ? `Hunk ${hunk.numbers.join(', ')}` : `Change ${at + 1}`;
     const body = el('div', { class: 'body' });
@@ -203,6 +286,7 @@ export class View {
       'div',
       { class: 'head' },
       el('h3', {}, `${what}, line ${firstChange(hunk)}`),
+      hunk.is_by_hand ? el('span', { class: 'kind' }, 'your text') : undefined,
       others.length > 0 ? el('span', { class: 'hint' }, `goes with ${others.join(', ')}`) : undefined,
       ...(this.canChoose ? [choose('accepted', 'Accept'), choose('rejected', 'Reject')] : []),
     );
@@ -214,66 +298,29 @@ export class View {
       hunk.is_cut ? el('p', { class: 'forgiven' }, 'Very long lines are shown around their change.') : undefined,
       body,
     );
-    if (this.canChoose && isWritable(file, hunk)) head.append(this.revising(section, what, file, hunk));
-    if (this.comment && !(this.goesWithDecision && this.isDecided))
-      head.append(this.commenting(section, what, file, hunk));
+    const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
+    const mayWrite = this.canChoose && isWritable(file, hunk);
+    const sends = this.goesWithDecision && this.isDecided ? undefined : this.comment;
+    const boxes = new Boxes(what, mayWrite ? proposal(hunk) : '', said, {
+      changed: this.actions.changed,
+      ...(sends ? { comment: (text: string) => sends(about, text) } : {}),
+      ...(mayWrite ? { revise: (text: string) => this.actions.revise(file, hunk, written(hunk, text)) } : {}),
+    });
+    const button = (label: string, name: string, click: () => void) =>
+      head.append(el('button', { type: 'button', 'aria-label': name, click }, label));
+    if (mayWrite) button('Edit', `Edit ${what} by hand`, () => boxes.open('text'));
+    if (hunk.is_by_hand)
+      button(
+        "Model's text",
+        `Back to the model's text of ${what}`,
+        () => void this.actions.revise(file, hunk, undefined),
+      );
+    if (sends) button('Comment', `Comment on ${what}`, () => boxes.open('draft'));
+    section.append(boxes.node);
     section.style.containIntrinsicSize = `auto ${Math.min(hunk.lines.length, PART) * LINE + 50}px`;
     section.addEventListener('focusin', () => this.select(at));
     section.addEventListener('click', () => this.select(at));
-    return { hunk, section, body, above: [], below: [], part: PART };
-  }
-
-  private revising(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {
-    const open = el('button', { type: 'button', 'aria-label': `Edit ${what} by hand` }, 'Edit');
-    open.addEventListener('click', () => {
-      if (section.querySelector('.revision')) return;
-      const proposed = proposal(hunk);
-      const rows = String(Math.min(proposed.split('\n').length + 1, 30));
-      const text = el('textarea', { rows, spellcheck: 'false', 'aria-label': `The new text of ${what}` });
-      text.value = proposed;
-      const use = el('button', { type: 'button' }, 'Use this text');
-      const form = el('div', { class: 'comment revision' }, text, use);
-      const leave = el('button', { type: 'button', click: () => form.remove() }, 'Leave it');
-      form.append(leave);
-      use.addEventListener('click', () => {
-        use.disabled = true;
-        const done = () => {
-          use.disabled = false;
-        };
-        this.actions.revise(file, hunk, written(hunk, text.value)).then(done, done);
-      });
-      section.append(form);
-      text.focus();
-    });
-    return open;
-  }
-
-  private commenting(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {
-    const open = el('button', { type: 'button', 'aria-label': `Comment on ${what}` }, 'Comment');
-    open.addEventListener('click', () => {
-      if (section.querySelector('.comment')) return;
-      const text = el('textarea', { rows: '2', 'aria-label': `Comment on ${what} for the model` });
-      const send = el('button', { type: 'button' }, 'Send to the model');
-      // Not a form: frames that may run scripts may not submit any.
-      const form = el('div', { class: 'comment' }, text, send);
-      send.addEventListener('click', () => {
-        if (text.value.trim() === '' || send.disabled) return;
-        send.disabled = true;
-        const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
-        this.comment?.(about, text.value.trim()).then(
-          (said) => {
-            const own = el('p', { class: 'said' }, visible(`You: ${text.value.trim()}`));
-            form.replaceChildren(own, el('p', { class: 'hint', role: 'status' }, said));
-          },
-          () => {
-            send.disabled = false;
-          },
-        );
-      });
-      section.append(form);
-      text.focus();
-    });
-    return open;
+    return { hunk, section, body, key, about, boxes, above: [], below: [], part: PART };
   }
 
   private draw(section: HTMLElement, again = false): void {
@@ -336,41 +383,4 @@ export class View {
     const label = `Show ${count} line${count === 1 ? '' : 's'} ${side}`;
     return el('button', { type: 'button', class: 'opener', click: () => void show() }, label);
   }
-}
-
-/** Returns the number of the first line that changes, of the new side. */
-function firstChange(hunk: ReviewHunk): number {
-  const context = hunk.lines.findIndex((line) => line[0] !== ' ');
-  return hunk.new + Math.max(context, 0) + 1;
-}
-
-function shiftOf(hunk: ReviewHunk): number {
-  return hunk.lines.reduce((sum, line) => sum + (line[0] === '+' ? 1 : line[0] === '-' ? -1 : 0), 0);
-}
-
-const WORDS = { create: 'new', modify: 'changed', delete: 'deleted', move: 'moved' };
-
-function described(file: ReviewFile): Node[] {
-  const from = file.moved_from === undefined ? [] : [el('span', { class: 'path' }, visible(file.moved_from)), ' to '];
-  const parts = [
-    el('span', { class: `kind ${file.change}` }, WORDS[file.change]),
-    ' ',
-    ...from,
-    el('span', { class: 'path' }, visible(file.path)),
-    ' ',
-    el('span', { class: 'plus' }, `+${file.added}`),
-    ' ',
-    el('span', { class: 'minus' }, `-${file.removed}`),
-    file.modes ? el('span', { class: 'kind' }, 'mode') : '',
-    file.encoding ? el('span', { class: 'kind' }, file.encoding) : '',
-  ];
-  return parts.map((part) => (typeof part === 'string' ? document.createTextNode(part) : part));
-}
-
-/** Says what happens to a file of which no line changes. */
-function nothing(file: ReviewFile): string {
-  if (file.change === 'create') return 'An empty file is created.';
-  if (file.change === 'delete') return 'An empty file is deleted.';
-  if (file.change === 'move') return 'The file is moved; its content stays as it is.';
-  return 'No line changes.';
 }

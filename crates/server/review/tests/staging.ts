@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Keeper, type KeptHunk, keyOf, loosened, take } from '../src/kept.ts';
 import { once, Staging } from '../src/staging.ts';
 
 function staged(together: number[][] = []): Staging {
@@ -60,4 +61,50 @@ test('an action runs once at a time', async () => {
   end();
   await third;
   assert.equal(runs, 2);
+});
+
+test('what is chosen stays with what it was chosen of, whatever its number is now', () => {
+  const hunk = (number: number, line: string) => ({ file: 0, numbers: [number], old: 0, new: 0, lines: [' a', line] });
+  const kept = (number: number, line: string, comments: string[]): KeptHunk => {
+    return { number, key: keyOf('f', hunk(number, line)), about: `Hunk ${number}`, choice: 'rejected', comments };
+  };
+  const pending = [kept(1, '+one', ['Why?']), kept(2, '+two', []), kept(3, '+two', []), kept(4, '+four', ['No.'])];
+  assert.equal(take(pending, 7, keyOf('g', hunk(1, '+one'))), undefined, 'of another file');
+  assert.equal(take(pending, 3, keyOf('f', hunk(3, '+two')))?.number, 3, 'of equal ones that of the same number');
+  assert.equal(take(pending, 9, keyOf('f', hunk(9, '+one')))?.number, 1);
+  assert.equal(take(pending, 4, keyOf('f', hunk(4, '+other'))), undefined, 'it changes something else now');
+  assert.deepEqual(loosened(pending), ['Hunk 4: No.']);
+});
+
+test('what is kept outlives the page where there is a tab to keep it, and is gone when it is forgotten', () => {
+  const tab = new Map<string, string>();
+  const storage = {
+    getItem: (name: string) => tab.get(name) ?? null,
+    setItem: (name: string, value: string) => void tab.set(name, value),
+    removeItem: (name: string) => void tab.delete(name),
+  };
+  const kept = { hunks: [], loose: [], words: 'Thanks.' };
+  new Keeper(storage).keep('p', kept);
+  assert.deepEqual(new Keeper(storage).recall('p'), kept);
+  new Keeper(storage).forget('p');
+  assert.equal(tab.size, 0);
+  const full = { ...storage, setItem: () => assert.fail('full') };
+  const keeper = new Keeper(full);
+  keeper.keep('p', kept);
+  assert.deepEqual(keeper.recall('p'), kept, 'a full tab keeps nothing, and the page does');
+});
+
+test('a text that was written is taken back in its turn', () => {
+  const staging = staged();
+  const file = { path: 'f', change: 'modify' as const, added: 1, removed: 0, hunks: 1 };
+  const hunk = { file: 0, numbers: [1], old: 0, new: 0, lines: ['+one'] };
+  staging.choose([2], 'rejected');
+  staging.wrote(file, hunk);
+  const next = staged();
+  next.begin([2], 'rejected');
+  next.goOnFrom(staging);
+  assert.deepEqual(next.back(), { file, hunk });
+  assert.equal(next.of([2]), 'rejected');
+  next.back();
+  assert.equal(next.of([2]), 'open');
 });

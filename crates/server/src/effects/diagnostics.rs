@@ -181,8 +181,8 @@ impl Diagnostics {
         recent.drain(..surplus);
     }
 
-    /// Asks the servers for the edit that something needs, and waits no longer than this. Blocks.
-    pub(crate) fn propose(&self, question: Question, deadline: Instant) -> Vec<Answered> {
+    /// Puts a question to the servers, and waits no longer than this. Blocks.
+    pub(crate) fn question(&self, question: Question, deadline: Instant) -> Vec<Answered> {
         self.servers.ask(question, deadline)
     }
 

@@ -20,8 +20,8 @@ pub(super) fn write_needed(
                 Release::Question => f.write_str("Ask the person first."),
                 Release::Command { command } => write!(
                     f,
-                    "A person can allow exactly this edit by running `{command}` in a terminal; then send the same \
-                     call again. Tell them, and do not try another way."
+                    "A person can allow exactly this edit by running `{command}` in a terminal, or on the page of `emend \
+                     review`; then send the same call again. Tell them, and do not try another way."
                 ),
                 Release::Nowhere { why } => write!(
                     f,
@@ -77,12 +77,39 @@ pub(super) fn write_denied(
 pub(crate) fn applied_by_person(left_out: &[usize], is_undone: bool, comment: &str) -> String {
     let mut note = "The person has applied this preview themselves, on the review page".to_owned();
     if !left_out.is_empty() {
-        let hunks: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-        note += &format!(", without its hunks {}", hunks.join(", "));
+        note += &format!(", without its {}", hunks(left_out));
     }
     note += if is_undone { ", and taken it back since." } else { ". There is nothing more to apply." };
     if !comment.is_empty() {
         note += &format!(" They say: {comment}");
     }
     note
+}
+
+/// The most bytes of the lines of a hunk that are told.
+const LINES: usize = 4_000;
+
+/// Returns the note with the lines that a person has written in place of what the model wrote.
+pub(crate) fn written_by_hand(numbers: &[usize], path: &str, body: &str) -> String {
+    let mut note = format!("The person wrote {} of {path} by hand. It is now:", hunks(numbers));
+    let start = note.len();
+    for line in body.lines().filter(|line| !line.starts_with(' ')) {
+        if note.len() - start + line.len() > LINES {
+            note += "\n... (read the file for the rest)";
+            break;
+        }
+        note.push('\n');
+        note += line;
+    }
+    note
+}
+
+/// `hunk 1`, `hunks 1 and 3` or `hunks 1, 3 and 4`
+fn hunks(numbers: &[usize]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    match numbers.split_last() {
+        Some((last, [])) => format!("hunk {last}"),
+        Some((last, others)) => format!("hunks {} and {last}", others.join(", ")),
+        None => "no hunk".to_owned(),
+    }
 }

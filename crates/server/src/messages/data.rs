@@ -1,7 +1,8 @@
 //! Why a value of a data file cannot be found or changed by its key.
 
+use emend_data::notebook::Already;
 use emend_data::notebook::{CellAddress, CellFault};
-use emend_data::{Bar, Fault, Format};
+use emend_data::{Bar, Fault, Format, Note, Shape};
 use emend_edit::excerpt::around;
 use emend_workspace::problem::nearest;
 
@@ -10,8 +11,19 @@ const NAMED: usize = 12;
 /// How many characters of what is there it shows.
 const SHOWN: usize = 200;
 
+/// What a call asks for of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To read or delete it: what is not there need not be added.
+    Present,
+    /// To set it.
+    Set,
+    /// To add it.
+    Insert,
+}
+
 /// Returns the argument that is wrong, and why.
-pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
+pub(crate) fn fault(fault: &Fault, format: Format, asked: Asked) -> (&'static str, String) {
     let message = match fault {
         Fault::Unread(unread) => {
             return ("path", format!("line {} cannot be read as {}: {}", unread.line, format.name(), unread.why));
@@ -25,8 +37,13 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
         Fault::Documents(count) => {
             return ("document", format!("the file has {count} documents: say which, from 0 to {}", count - 1));
         }
-        Fault::Missing { key, known, is_last } => missing(key, known, *is_last),
-        Fault::NoElement { key, len } => format!("the list has no element {key}: it has {len}, counted from 0"),
+        Fault::Missing { key, known, elsewhere, is_last } => missing(key, (known, elsewhere), *is_last, asked),
+        Fault::NoSection { key, having, sections } => no_section(key, having, sections),
+        Fault::Slip { key, near } => format!(
+            "there is no {key}; did you mean {near}? If it is to be new, add it first, with json = \"{{}}\" or \"[]\" and insert"
+        ),
+        Fault::NoList { within, step, known } => no_list(within.as_deref(), step, known),
+        Fault::NoElement { key, known } => no_element(key, known),
         Fault::NoPlace { len } => {
             format!("a new element of this list goes before an index from 0 to {len}; -1 is its end")
         }
@@ -38,6 +55,7 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
             return ("before", format!("there is no {key} to go before; {there}"));
         }
         Fault::DottedNew(key) => {
+            let key = key.trim_start_matches("$.");
             let steps: Vec<String> = key.split('.').map(|step| format!("\"{step}\"")).collect();
             let steps = steps.join(", ");
             format!("a new key is given step by step: [{steps}]; if its name has dots: [\"\\\"{key}\\\"\"]")
@@ -52,17 +70,32 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
             format!("several elements are like that: {}; give one of these numbers", places.join(", "))
         }
         Fault::Ambiguous(key) => {
+            let key = key.trim_start_matches("$.");
             format!("{key} can be read in several ways, since a key here has dots; give a list of keys")
         }
-        Fault::Exists => "it is there already; leave insert out to set it".to_owned(),
+        Fault::Exists(Shape::List(len)) => {
+            format!("it is there already, a list of {len}; to append to it, end key with \"-1\"")
+        }
+        Fault::Exists(Shape::Map(len)) => {
+            format!("it is there already, with {len} keys; to add one to it, put its name at the end of key")
+        }
+        Fault::Exists(_) => "it is there already; leave insert out to set it".to_owned(),
         Fault::Merged => "it is not there itself, but may come from what is merged in by <<; change it where it stands".to_owned(),
         Fault::Barred(bar) => barred(*bar).to_owned(),
         Fault::Other(now) => return ("expected", format!("what stands there is {}", around(now.as_bytes(), 0, SHOWN))),
-        Fault::OtherKind => {
-            let how = "what stands there is no text; give the new value as json, a text too: json = \"\\\"text\\\"\"";
-            return ("value", how.to_owned());
+        Fault::OtherKind { now, new } => return ("value", other_kind(*now, new)),
+        Fault::Whole(now) => {
+            let (what, how) = match now {
+                Shape::List(len) => (format!("a list of {len}"), "to append, end key with \"-1\" and insert; "),
+                Shape::Map(len) => (format!("an object of {len} keys"), ""),
+                _ => ("more".to_owned(), ""),
+            };
+            return (
+                "expected",
+                format!("what stands there is {what}; {how}to replace the whole of it, give it as expected"),
+            );
         }
-        Fault::NoSuchValue => return ("json", format!("{} cannot hold such a value there", format.name())),
+        Fault::NoSuchValue => return ("json", no_such_value(format).to_owned()),
         Fault::Table => "it is a table with lines of its own, or spread over the file; set its keys one by one, or use \
                          replace_lines"
             .to_owned(),
@@ -74,21 +107,98 @@ pub(crate) fn fault(fault: &Fault, format: Format) -> (&'static str, String) {
     ("key", message)
 }
 
-fn missing(key: &str, known: &[String], is_last: bool) -> String {
-    let how = match is_last {
-        true => "insert = true adds it",
-        false => {
-            "if it is to be new, add it first, with json = \"{}\" and insert = true (edits takes several)"
+/// Says what a change has done beyond the value that it names.
+pub(crate) fn note(note: &Note) -> String {
+    match note {
+        Note::Made { key, is_list: true } => format!("{key} was not there: it was added, as a list."),
+        Note::Made { key, is_list: false } => format!("{key} was not there: it was added."),
+        Note::CommentGone(comment) => {
+            format!("The comment above it went with it: {}", around(comment.as_bytes(), 0, SHOWN))
         }
+    }
+}
+
+fn no_section(key: &str, having: &[String], sections: &[String]) -> String {
+    let there = match having {
+        [] => format!("the sections are {}", some(sections)),
+        having => having.iter().map(|name| format!("{name} has a {key}")).collect::<Vec<_>>().join(", "),
     };
+    let first = having.first().or(sections.first()).map_or("", String::as_str);
+    format!("a key of this file stands in a section; {there}: key = [\"{first}\", \"{key}\"]")
+}
+
+fn no_list(within: Option<&str>, step: &str, known: &[String]) -> String {
+    let within = within.unwrap_or("the file");
     if known.is_empty() {
-        return format!("there is no {key}, nor any other key; {how}");
+        return format!("{within} is not there or has no such element; a new list begins with \"-1\"");
+    }
+    let value = step.split_once('=').map(|(_, value)| value);
+    let how = match value {
+        Some(value) => {
+            format!(
+                "; a key of it is given by its name: \"{value}\" (and one that is called {step} in quotes)"
+            )
+        }
+        None => String::new(),
+    };
+    format!("{within} is no list, so {step} names nothing in it; its keys are {}{how}", some(known))
+}
+
+fn no_element(key: &str, known: &[String]) -> String {
+    let named: Vec<String> = known.iter().enumerate().map(|(at, word)| format!("{at} {word}")).collect();
+    let how = match known.iter().position(|word| word == key.split_once('=').map_or(key, |(_, value)| value))
+    {
+        Some(at) => format!("; give \"{at}\""),
+        None => String::new(),
+    };
+    match named.is_empty() {
+        true => format!("the list has no element {key}: it is empty"),
+        false => format!("the list has no element {key}: it has {}{how}", some(&named)),
+    }
+}
+
+fn other_kind(now: Shape, new: &str) -> String {
+    let what = match now {
+        Shape::Bool if matches!(new, "true" | "false") => return format!("give it as json = \"{new}\""),
+        Shape::Bool => "true or false",
+        Shape::List(_) => "a list; to append to it, end key with \"-1\" and insert; else",
+        Shape::Map(_) => "an object;",
+        Shape::Single if new.parse::<f64>().is_ok() => return format!("give it as json = \"{new}\""),
+        Shape::Single => "a number;",
+    };
+    format!("what stands there is {what} give the new value as json, a text too: json = \"\\\"text\\\"\"")
+}
+
+fn no_such_value(format: Format) -> &'static str {
+    match format {
+        Format::Toml => {
+            "TOML has no null; delete the key instead, or give an object for an element of [[tables]]"
+        }
+        Format::Ini => {
+            "INI has one line of text for a key: give a list as your program reads it, in value; an object is a new section"
+        }
+        Format::Env => ".env has one text for a name: give it in value",
+        Format::Json | Format::Yaml => "the format cannot hold such a value there; use str_replace",
+    }
+}
+
+fn missing(key: &str, (known, elsewhere): (&[String], &[String]), is_last: bool, asked: Asked) -> String {
+    let mut how = match (is_last, asked) {
+        (true, Asked::Set) => "; insert = true adds it".to_owned(),
+        (false, Asked::Set) => "; insert = true adds it, with what it is in".to_owned(),
+        _ => String::new(),
+    };
+    if let [within, ..] = elsewhere {
+        how.insert_str(0, &format!("; {within} has a {key}"));
+    }
+    if known.is_empty() {
+        return format!("there is no {key}, nor any other key{how}");
     }
     let nearest = nearest(key, known.iter().map(String::as_str));
     let mut named: Vec<String> =
         known.iter().filter(|name| Some(name.as_str()) != nearest).cloned().collect();
     named.splice(0..0, nearest.map(str::to_owned));
-    format!("there is no {key}; there are {}; {how}", some(&named))
+    format!("there is no {key}; there are {}{how}", some(&named))
 }
 
 /// Names some of these keys.
@@ -135,7 +245,13 @@ pub(crate) fn cell_fault(fault: &CellFault) -> String {
             format!("there is no cell {id}: the notebook has {count}{ids}; read_file shows them")
         }
         CellFault::NoPlace { count, .. } => format!("there is no such place among {count} cells"),
-        CellFault::Same => "it is that already".to_owned(),
+        CellFault::Same(already) => match already {
+            Already::Source => "its source is that already",
+            Already::Kind => "it is of that kind already",
+            Already::Place => "the cell stands there already",
+            Already::Outputs => "it has no outputs",
+        }
+        .to_owned(),
         CellFault::Attachments => "it has attachments, which code cannot have".to_owned(),
         CellFault::Breaks => {
             "the notebook would not be what was asked for, so it was left alone; use str_replace without cell"

@@ -36,8 +36,8 @@ pub(crate) fn left_out(left_out: &LeftOut) -> Option<String> {
         counted(unsound, "file that cannot be parsed", "files that cannot be parsed"),
         counted(
             fuller_places,
-            "place that has more in it than the pattern, such as a comment or a comma",
-            "places that have more in them than the pattern, such as a comment or a comma",
+            "place that has more in it than the pattern, such as a comment, a comma or a `;`",
+            "places that have more in them than the pattern, such as a comment, a comma or a `;`",
         ),
     ]
     .into_iter()

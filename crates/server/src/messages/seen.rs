@@ -38,7 +38,7 @@ pub(super) fn write_stale(
     let by = by.map(|by| format!(" (edit {by})")).unwrap_or_default();
     write!(f, "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} ")?;
     match (again, current) {
-        (Again::NewVersion | Again::NewNumbers, None) => {
+        (Again::NewVersion | Again::NewNumbers | Again::NewCell, None) => {
             return write!(
                 f,
                 "does not exist, but the call names its version {claimed}. Nothing was changed. To create it, \
@@ -52,7 +52,7 @@ pub(super) fn write_stale(
                  again."
             );
         }
-        (Again::NewVersion | Again::NewNumbers, Some(current)) => {
+        (Again::NewVersion | Again::NewNumbers | Again::NewCell, Some(current)) => {
             write!(f, "is at version {}{by}, the call names {claimed}.", current.short())?;
         }
         (Again::Retry, Some(current)) => write!(
@@ -88,6 +88,12 @@ pub(super) fn write_stale(
                 current.short()
             )
         }
+        (Again::NewCell, Some(current)) => write!(
+            f,
+            "The cell is another than in version {claimed}, or that is not known any more. Read the cell again, and send the \
+             call with version \"{}\".",
+            current.short()
+        ),
         (Again::NewNumbers, _) => write!(
             f,
             "The line numbers of the patch are those of version {claimed}: read the file again and make the patch from \

@@ -10,7 +10,7 @@ use crate::server_diagnostics::DiagnosticsReport;
 const NAMED: usize = 8;
 
 /// What an answer of a server cannot be used for: why, and what to do.
-type Reason = (&'static str, &'static str);
+pub(crate) type Reason = (&'static str, &'static str);
 
 const REPLACE: &str = "replace_in_files with whole_words replaces the text of a name in many files; preview it, since it does \
                        not know which are the same symbol";
@@ -20,6 +20,10 @@ pub(crate) const NO_SERVER: Reason = ("No language server is known for such file
 pub(crate) const NOT_OFFERED: Reason = ("The language server for this file offers no renaming", REPLACE);
 pub(crate) const TOO_MANY_FILES: Reason =
     ("The edit of the language server changes more files than are checked at once", REPLACE);
+pub(crate) const NAMES_TOO_MANY_FILES: Reason = (
+    "The language server names places in more files than are looked at at once",
+    "search_text finds the lines that mention the name",
+);
 pub(crate) const UNSTEADY: Reason = (
     "The language server answers differently each time, so it still reads the project, or files change",
     "Send the call again in a moment",
@@ -34,6 +38,8 @@ pub(crate) const MOVES_FOLDER: Reason = (
 );
 pub(crate) const MOVES_MORE: Reason =
     ("The language server would move other files too", "Make that move as well, if it is right");
+pub(crate) const ELSEWHERE: Reason =
+    ("The language server would change other places, but not the one that the call names", REPLACE);
 const NOTHING: Reason = ("The language server would change nothing", REPLACE);
 
 /// Makes the refusal of an edit for this reason.
@@ -72,7 +78,65 @@ pub(crate) fn unanswered(answers: &[Answered]) -> Problem {
             "If it is still starting, send the call again in a moment; else use str_replace or replace_in_files"
         }
     };
-    problem(format!("No language server has given an edit ({})", said.join("; ")), next)
+    problem(format!("No language server has given an answer ({})", said.join("; ")), next)
+}
+
+/// Turns the refusal of an edit into that of a search, which `search_text` could do.
+pub(crate) fn to_be_searched(mut problem: Problem, name: &str) -> Problem {
+    if let Kind::NoServerEdit { next, .. } = &mut *problem.kind {
+        *next = searched(name);
+    }
+    problem
+}
+
+/// Returns why there is no answer, without what to do.
+pub(crate) fn reason(problem: &Problem) -> String {
+    match &*problem.kind {
+        Kind::NoServerEdit { why, .. } => why.clone(),
+        _ => message(problem, Audience::Model).trim_end().trim_end_matches('.').to_owned(),
+    }
+}
+
+/// Says that servers were not heard.
+pub(crate) fn not_asked(problem: &Problem) -> String {
+    format!("Not all servers were heard: {}", reason(problem))
+}
+
+/// Says which servers have not answered.
+pub(crate) fn silent(answers: &[Answered]) -> Option<String> {
+    (!answers.is_empty()).then(|| not_asked(&unanswered(answers)))
+}
+
+/// Says how often a name stands where no reference is.
+pub(crate) fn other_mentions(name: &str, count: usize) -> Option<String> {
+    let s = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| {
+        format!("{name} stands in {count} other place{s} too, in comments, strings or as another symbol; search_text shows them")
+    })
+}
+
+/// Says how many places no client may be told.
+pub(crate) fn places_out_of_reach(count: usize) -> Option<String> {
+    let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
+    (count > 0).then(|| format!("{count} place{s} {are} outside of what may be read here"))
+}
+
+/// Makes the refusal where servers know no definition.
+pub(crate) fn refused_by_name(servers: &[String], name: &str) -> Problem {
+    Problem::new(Kind::NoServerEdit {
+        why: format!("{} names none", servers.join(" and ")),
+        next: searched(name),
+    })
+}
+
+/// Makes the refusal where the servers of a file do not answer such questions.
+pub(crate) fn finds_nothing(what: &str, name: &str) -> Problem {
+    let why = format!("The language server for this file offers no search for {what}");
+    Problem::new(Kind::NoServerEdit { why, next: searched(name) })
+}
+
+fn searched(name: &str) -> String {
+    format!("search_text finds the lines that mention {name}, but does not know which mean this symbol")
 }
 
 /// Makes the refusal where two servers propose different edits.
@@ -137,6 +201,20 @@ pub(crate) fn too_few(server: &str, name: &str, changed: usize, mentions: &Menti
     problem(why, next)
 }
 
+/// Makes the refusal where a name stands in so many places that those which stay are not counted.
+pub(crate) fn uncounted(name: &str) -> Problem {
+    problem(
+        format!("{name} stands in too many places to tell which of them would stay"),
+        "If a server that sees only a part of the project may miss some, send the call again with despite_mentions = true, and \
+         look at it with edit_preview first",
+    )
+}
+
+/// Says that the mentions that stay were not counted.
+pub(crate) fn not_counted(name: &str) -> String {
+    format!("{name} stands in too many places: those that stay were not counted")
+}
+
 /// Says by whom a symbol is renamed, where, and what that leaves open.
 pub(crate) fn renamed(servers: &[String], places: usize, files: usize, moves: usize) -> String {
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -181,15 +259,32 @@ pub(crate) fn moved_with(servers: &[String], places: usize) -> Option<String> {
 
 /// Says that a file moves alone, because no server gives the edit of what names it.
 pub(crate) fn moved_alone(why: &Problem) -> String {
-    let said = match &*why.kind {
-        Kind::NoServerEdit { why, .. } => why.clone(),
-        _ => message(why, Audience::Model),
-    };
-    format!("The file moves alone: {said}")
+    format!("The file moves alone: {}", reason(why))
 }
 
-/// Says where the old path of a moved file stays.
-pub(crate) fn old_path_stays(places: &[String]) -> Option<String> {
+/// Says where the old path of a moved file stays: these lines, and so many more.
+pub(crate) fn old_path_stays(places: &[String], more: usize, is_alone: bool) -> Option<String> {
+    let count = places.len() + more;
+    let s = if count == 1 { "" } else { "s" };
+    let alone = if is_alone { "No import was changed with the move. " } else { "" };
+    (count > 0).then(|| format!("{alone}{count} line{s} may still name the old path: {}", named(places)))
+}
+
+/// Says that it is not known what still names the old path.
+pub(crate) fn not_searched(name: &str) -> String {
+    format!("What still names {name} could not be searched for: search_text finds it")
+}
+
+/// Says where the moved file itself imports something by a path from its old folder.
+pub(crate) fn relative_imports_stay(places: &[String]) -> Option<String> {
     let (count, s) = (places.len(), if places.len() == 1 { "" } else { "s" });
-    (count > 0).then(|| format!("{count} line{s} may still name the old path: {}", named(places)))
+    (count > 0).then(|| {
+        let verb = if count == 1 { "imports" } else { "import" };
+        format!("{count} line{s} of the moved file {verb} by a path from its old folder: {}", named(places))
+    })
+}
+
+/// Says that a move that is a part of an edit changes nothing else.
+pub(crate) fn moved_as_part(name: &str) -> String {
+    format!("What imports {name} was not changed: only move_file by itself has language servers do that")
 }

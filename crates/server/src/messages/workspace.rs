@@ -149,8 +149,11 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         Kind::NoWorkspace { reason } => f.write_str(reason),
         Kind::UnknownPreview => write!(
             f,
-            "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. \
-             Call edit_preview again."
+            "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. {}",
+            match message.audience {
+                Audience::Model => "Call edit_preview again.",
+                Audience::Person => "Have it previewed again.",
+            }
         ),
         Kind::StalePreview { since } => {
             write!(f, "The preview no longer fits: {path} ")?;
@@ -162,7 +165,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             f.write_str(". Nothing was changed. ")?;
             f.write_str(match message.audience {
                 Audience::Model => "Call edit_preview again.",
-                Audience::Person => "Give the same command again.",
+                Audience::Person => "Preview it again.",
             })
         }
         Kind::NoHistory => f.write_str(

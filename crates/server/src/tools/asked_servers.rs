@@ -1,23 +1,23 @@
-//! Edits that language servers propose, for exactly the texts of the files that they change.
+//! What language servers answer, for exactly the texts of the files that they name.
 //!
 //! A server answers for the texts that it has, which need not be those on the disk. So each file of its answer is read here
 //! and opened in the server, which is then asked again, until two answers are the same and the second one was given for
 //! these very texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use emend_edit::Text;
 use emend_edit::patch::PlaceChange;
-use emend_lsp::{Answered, Asked, Question, ServerState, TextChange, WorkspaceEdit};
+use emend_lsp::{Answered, Asked, Fix, Place, Question, ServerState, TextChange, WorkspaceEdit};
 use emend_workspace::problem::{Kind, Problem};
 
 use super::Call;
 use super::places::places;
 use crate::effects::Diagnostics as Servers;
-use crate::messages;
+use crate::messages::server_edits;
 
 /// How often a server is asked until its answers agree.
 const ROUNDS: usize = 6;
@@ -25,6 +25,7 @@ const ROUNDS: usize = 6;
 const BYTES: usize = 32 * 1024 * 1024;
 
 /// A file whose text a server has.
+#[derive(Clone)]
 pub(super) struct Known {
     /// The name by which tools address it.
     pub(super) name: String,
@@ -78,68 +79,156 @@ impl KnownFiles {
     }
 }
 
-/// Asks the servers for an edit about the file at this path, which is among `files`. `None` if no server offers such edits.
-pub(super) fn propose(
-    call: &Call<'_>,
-    servers: &Servers,
-    path: &Path,
-    mut files: KnownFiles,
-    asked: &Asked,
-    patience: Duration,
-) -> Result<Option<Proposed>, Problem> {
-    let deadline = Instant::now() + patience;
-    let mut last: Option<WorkspaceEdit> = None;
-    for _ in 0..ROUNDS {
-        let text = |(path, known): (&PathBuf, &Known)| (path.clone(), known.characters().to_owned());
-        let question = Question {
-            path: path.to_owned(),
-            texts: files.files.iter().map(text).collect(),
-            asked: asked.clone(),
-        };
-        let answers = servers.propose(question, deadline);
-        let Some((names, answer)) = agreed(&answers)? else { return Ok(None) };
-        let unknown = unknown_files(call, answer.1, &files)?;
-        let is_settled = unknown.is_empty() && last.as_ref() == Some(answer.1);
-        let (Answered { is_complete, unseen, .. }, edit) = answer;
-        if is_settled {
-            let (is_complete, unseen) = (*is_complete, *unseen);
-            return Ok(Some(Proposed { servers: names, edit: edit.clone(), files, is_complete, unseen }));
-        }
-        for (path, known) in unknown {
-            if !files.add(path, known) {
-                return Err(messages::server_edits::refused(messages::server_edits::TOO_MANY_FILES));
-            }
-        }
-        last = Some(edit.clone());
-    }
-    Err(messages::server_edits::refused(messages::server_edits::UNSTEADY))
+/// A question about a file, and the time that its answer may take.
+pub(super) struct Inquiry<'a, 'c> {
+    pub(super) call: &'a Call<'c>,
+    pub(super) servers: &'a Servers,
+    /// The file, which is among those whose texts the servers have.
+    pub(super) path: &'a Path,
+    pub(super) patience: Duration,
 }
 
-type Agreed<'a> = (Vec<String>, (&'a Answered, &'a WorkspaceEdit));
+/// What the servers for a file say.
+pub(super) struct Heard<T> {
+    /// What each says that has answered, with its name.
+    pub(super) said: Vec<(String, T)>,
+    /// Those that have not answered, though they might have had something to say.
+    pub(super) silent: Vec<Answered>,
+    /// Whether a server has said that it knows all of the project.
+    pub(super) is_complete: bool,
+    /// What a server does not see.
+    pub(super) unseen: Option<&'static str>,
+}
 
-/// Returns the edit of all servers that offer one, or a refusal if they do not agree or none has answered.
-fn agreed(answers: &[Answered]) -> Result<Option<Agreed<'_>>, Problem> {
-    let proposed: Vec<(&Answered, &WorkspaceEdit)> =
-        answers.iter().filter_map(|answer| Some((answer, answer.edit.as_ref()?))).collect();
-    // Who offers no such edits has nothing to say here; who might have had one must be heard.
-    let is_silent = |answer: &&Answered| {
-        !matches!(answer.state, ServerState::Ready | ServerState::NotInstalled { .. } | ServerState::Disabled)
-    };
-    let silent: Vec<&Answered> = answers.iter().filter(is_silent).collect();
-    match (&proposed[..], &silent[..]) {
-        ([], []) => match answers.iter().any(|answer| answer.state == ServerState::Ready) {
-            true => Ok(None),
-            false => Err(messages::server_edits::unanswered(answers)),
-        },
-        (_, [_, ..]) => Err(messages::server_edits::unanswered(answers)),
-        ([first, others @ ..], []) => match others.iter().find(|other| other.1 != first.1) {
-            Some(other) => Err(messages::server_edits::disagree(&first.0.server, &other.0.server)),
-            None => {
-                let names = proposed.iter().map(|(answer, _)| answer.server.clone()).collect();
-                Ok(Some((names, *first)))
+/// Lists that servers have given, and the files whose texts they had.
+type Answers<T> = (Heard<Vec<T>>, KnownFiles);
+
+impl<T> Heard<T> {
+    /// Takes what servers have answered; `None` if those that could do not offer to answer such questions.
+    fn new(answers: Vec<Answered>, read: impl Fn(&Answered) -> Option<T>) -> Result<Option<Self>, Problem> {
+        let mut heard = Self { said: Vec::new(), silent: Vec::new(), is_complete: false, unseen: None };
+        let is_ready = answers.iter().any(|answer| answer.state == ServerState::Ready);
+        let all = answers.clone();
+        for answer in answers {
+            if let Some(said) = read(&answer) {
+                heard.is_complete |= answer.is_complete;
+                heard.unseen = heard.unseen.or(answer.unseen);
+                heard.said.push((answer.server, said));
+            } else if !matches!(
+                answer.state,
+                ServerState::Ready | ServerState::NotInstalled { .. } | ServerState::Disabled
+            ) {
+                heard.silent.push(answer);
             }
-        },
+        }
+        match (heard.said.is_empty(), heard.silent.is_empty()) {
+            (false, _) => Ok(Some(heard)),
+            (true, true) if is_ready => Ok(None),
+            (true, _) => Err(server_edits::unanswered(&all)),
+        }
     }
+
+    /// Returns the names of those that have answered.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.said.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl Inquiry<'_, '_> {
+    /// Asks for an edit, on which all servers must agree. `None` if none offers such edits.
+    pub(super) fn edit(&self, files: KnownFiles, asked: &Asked) -> Result<Option<Proposed>, Problem> {
+        let listen = |answers| {
+            let heard = Heard::new(answers, |answer| answer.edit().cloned())?;
+            let Some(heard) = heard else { return Ok(None) };
+            if !heard.silent.is_empty() {
+                return Err(server_edits::unanswered(&heard.silent));
+            }
+            if let [(one, first), others @ ..] = &heard.said[..]
+                && let Some((other, _)) = others.iter().find(|(_, edit)| edit != first)
+            {
+                return Err(server_edits::disagree(one, other));
+            }
+            Ok(Some(heard))
+        };
+        let unknown = |heard: &Heard<WorkspaceEdit>, files: &KnownFiles| {
+            let first = heard.said.iter().take(1);
+            first.map(|(_, edit)| unknown_files(self.call, edit, files)).next().unwrap_or(Ok(Vec::new()))
+        };
+        let settled = self.settled(files, asked, server_edits::TOO_MANY_FILES, listen, unknown)?;
+        let Some((heard, files)) = settled else { return Ok(None) };
+        let Heard { is_complete, unseen, .. } = heard;
+        let servers = heard.names();
+        let edit = heard.said.into_iter().map(|(_, edit)| edit).next();
+        Ok(edit.map(|edit| Proposed { servers, edit, files, is_complete, unseen }))
+    }
+
+    /// Asks for places, of which each server may know others. `None` if no server offers them.
+    pub(super) fn places(&self, files: KnownFiles, asked: &Asked) -> Result<Option<Answers<Place>>, Problem> {
+        let listen = |answers| Heard::new(answers, |answer| answer.places().map(<[Place]>::to_vec));
+        let unknown = |heard: &Heard<Vec<Place>>, files: &KnownFiles| {
+            let named =
+                heard.said.iter().flat_map(|(_, places)| places.iter().map(|place| place.path.as_path()));
+            Ok(readable(self.call, named, files))
+        };
+        self.settled(files, asked, server_edits::NAMES_TOO_MANY_FILES, listen, unknown)
+    }
+
+    /// Asks what the servers would change about what they find wrong in the file. `None` if none offers that.
+    pub(super) fn fixes(&self, files: KnownFiles) -> Result<Option<Answers<Fix>>, Problem> {
+        let listen = |answers| Heard::new(answers, |answer| answer.fixes().map(<[Fix]>::to_vec));
+        let unknown = |heard: &Heard<Vec<Fix>>, files: &KnownFiles| {
+            let edits = heard
+                .said
+                .iter()
+                .flat_map(|(_, fixes)| fixes.iter().filter_map(|fix| fix.edit.as_ref().ok()));
+            Ok(readable(self.call, edits.flat_map(WorkspaceEdit::files), files))
+        };
+        self.settled(files, &Asked::Fixes, server_edits::TOO_MANY_FILES, listen, unknown)
+    }
+
+    /// Asks until two answers are the same, of which the second is given for the texts of all files that they name.
+    fn settled<T: PartialEq>(
+        &self,
+        mut files: KnownFiles,
+        asked: &Asked,
+        too_many: server_edits::Reason,
+        listen: impl Fn(Vec<Answered>) -> Result<Option<Heard<T>>, Problem>,
+        unknown: impl Fn(&Heard<T>, &KnownFiles) -> Result<Vec<(PathBuf, Known)>, Problem>,
+    ) -> Result<Option<(Heard<T>, KnownFiles)>, Problem> {
+        let deadline = Instant::now() + self.patience;
+        let mut last: Option<Heard<T>> = None;
+        for _ in 0..ROUNDS {
+            let text = |(path, known): (&PathBuf, &Known)| (path.clone(), known.characters().to_owned());
+            let question = Question {
+                path: self.path.to_owned(),
+                texts: files.files.iter().map(text).collect(),
+                asked: asked.clone(),
+            };
+            let Some(heard) = listen(self.servers.question(question, deadline))? else { return Ok(None) };
+            let unknown = unknown(&heard, &files)?;
+            if unknown.is_empty() && last.is_some_and(|last| last.said == heard.said) {
+                return Ok(Some((heard, files)));
+            }
+            for (path, known) in unknown {
+                if !files.add(path, known) {
+                    return Err(server_edits::refused(too_many));
+                }
+            }
+            last = Some(heard);
+        }
+        Err(server_edits::refused(server_edits::UNSTEADY))
+    }
+}
+
+/// Reads those of the named files whose texts the servers have not been sent, as far as a client may read them.
+fn readable<'p>(
+    call: &Call<'_>,
+    named: impl Iterator<Item = &'p Path>,
+    files: &KnownFiles,
+) -> Vec<(PathBuf, Known)> {
+    let unknown: BTreeSet<&Path> = named.filter(|path| files.get(path).is_none()).collect();
+    let known = |path: &Path| Some((path.to_owned(), read(call, &name_of(call, path)?).ok()?));
+    unknown.into_iter().filter_map(known).collect()
 }
 
 /// Reads the files of an edit whose texts the servers have not been sent.
@@ -148,21 +237,22 @@ fn unknown_files(
     edit: &WorkspaceEdit,
     files: &KnownFiles,
 ) -> Result<Vec<(PathBuf, Known)>, Problem> {
+    check_reach(call, edit)?;
     let mut unknown = Vec::new();
-    let mut out_of_reach = 0;
-    let moved = edit.moves().iter().flat_map(|(from, to)| [from.as_path(), to.as_path()]);
-    for path in moved {
-        out_of_reach += usize::from(name_of(call, path).is_none());
-    }
     for path in edit.files().filter(|path| files.get(path).is_none()) {
-        match name_of(call, path) {
-            Some(name) => unknown.push((path.to_owned(), read(call, &name)?)),
-            None => out_of_reach += 1,
+        if let Some(name) = name_of(call, path) {
+            unknown.push((path.to_owned(), read(call, &name)?));
         }
     }
-    match out_of_reach {
-        0 => Ok(unknown),
-        _ => Err(messages::server_edits::out_of_reach(out_of_reach)),
+    Ok(unknown)
+}
+
+/// Refuses an edit of files that no client may name.
+pub(super) fn check_reach(call: &Call<'_>, edit: &WorkspaceEdit) -> Result<(), Problem> {
+    let moved = edit.moves().iter().flat_map(|(from, to)| [from.as_path(), to.as_path()]);
+    match moved.chain(edit.files()).filter(|path| name_of(call, path).is_none()).count() {
+        0 => Ok(()),
+        count => Err(server_edits::out_of_reach(count)),
     }
 }
 
@@ -185,25 +275,38 @@ pub(super) fn read(call: &Call<'_>, name: &str) -> Result<Known, Problem> {
 impl Proposed {
     /// Returns the changes of each file, in the texts that the server had.
     pub(super) fn changes(&self) -> Result<Vec<(&Known, Vec<TextChange>)>, Problem> {
-        let changes = |path: &Path| {
-            let known = self.files.get(path)?;
-            Some((known, self.edit.changes(path, known.characters())?))
-        };
-        let misplaced = || messages::server_edits::refused(messages::server_edits::MISPLACED);
-        self.edit.files().map(|path| changes(path).ok_or_else(misplaced)).collect()
+        changes(&self.edit, &self.files)
     }
 
     /// Returns the moves by names.
     pub(super) fn moves(&self, call: &Call<'_>) -> Result<BTreeMap<String, String>, Problem> {
-        let names = |(from, to): &(PathBuf, PathBuf)| {
-            let is_file = from.symlink_metadata().is_ok_and(|found| found.is_file());
-            match (name_of(call, from), name_of(call, to)) {
-                (Some(from), Some(to)) if is_file => Ok((from, to)),
-                _ => Err(messages::server_edits::refused(messages::server_edits::MOVES_FOLDER)),
-            }
-        };
-        self.edit.moves().iter().map(names).collect()
+        moves(call, &self.edit)
     }
+}
+
+/// Returns the changes of each file of an edit, in the texts that the server had.
+pub(super) fn changes<'f>(
+    edit: &WorkspaceEdit,
+    files: &'f KnownFiles,
+) -> Result<Vec<(&'f Known, Vec<TextChange>)>, Problem> {
+    let changes = |path: &Path| {
+        let known = files.get(path)?;
+        Some((known, edit.changes(path, known.characters())?))
+    };
+    let misplaced = || server_edits::refused(server_edits::MISPLACED);
+    edit.files().map(|path| changes(path).ok_or_else(misplaced)).collect()
+}
+
+/// Returns the moves of an edit by names.
+pub(super) fn moves(call: &Call<'_>, edit: &WorkspaceEdit) -> Result<BTreeMap<String, String>, Problem> {
+    let names = |(from, to): &(PathBuf, PathBuf)| {
+        let is_file = from.symlink_metadata().is_ok_and(|found| found.is_file());
+        match (name_of(call, from), name_of(call, to)) {
+            (Some(from), Some(to)) if is_file => Ok((from, to)),
+            _ => Err(server_edits::refused(server_edits::MOVES_FOLDER)),
+        }
+    };
+    edit.moves().iter().map(names).collect()
 }
 
 /// Returns these changes as places of the file.
@@ -216,9 +319,9 @@ pub(super) fn as_places(known: &Known, changes: Vec<TextChange>) -> Vec<PlaceCha
 pub(super) fn servers<'a>(call: &Call<'a>, path: &Path, name: &str) -> Result<&'a Servers, Problem> {
     let servers = call.effects.diagnostics().filter(|_| call.workspace.roots().any(|terms| terms.notify_lsp));
     match servers {
-        None => Err(messages::server_edits::refused(messages::server_edits::NOT_ASKED).at(name)),
+        None => Err(server_edits::refused(server_edits::NOT_ASKED).at(name)),
         Some(servers) if !servers.is_known(path) => {
-            Err(messages::server_edits::refused(messages::server_edits::NO_SERVER).at(name))
+            Err(server_edits::refused(server_edits::NO_SERVER).at(name))
         }
         Some(servers) => Ok(servers),
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use emend_data::notebook::{CellChange, CellKind, CellPlace, Notebook};
-use emend_edit::Text;
+use emend_data::notebook::{Cell, CellChange, CellKind, CellPlace, Notebook};
 use emend_edit::find::FindLimits;
 use emend_edit::patch::Patch;
 use emend_edit::plan::{self, Source, Sources};
+use emend_edit::problem::Kind as EditKind;
+use emend_edit::{Text, Version};
 use emend_workspace::problem::{Again, Kind, Problem, from_edit};
 use emend_workspace::{NotDone, Origin};
 
@@ -29,7 +30,7 @@ pub(super) fn replace_text(
 ) -> Result<EditRequest, NotDone<Refused>> {
     let changes = asked.changes().map_err(|problem| vec![problem])?;
     let (path, version) = (std::mem::take(&mut asked.path), asked.version.take());
-    change(call, (&path, version), origin, |name, notebook| {
+    change(call, (&path, version), &[cell], origin, |name, notebook| {
         let found = notebook_reading::find(notebook, name, cell).map_err(|problem| vec![problem])?;
         let text = Text::new(found.source.clone().into())
             .map_err(|kind| vec![Problem::new(Kind::Edit(kind)).at(name)])?;
@@ -77,7 +78,14 @@ pub(super) fn replace_lines(
     };
     let kind = kind.map(|kind| CellKind::from_name(&kind).unwrap_or(CellKind::Code));
     let clears = clear_outputs == Some(true);
-    change(call, (&path, version), origin, |name, notebook| {
+    let version = version.or_else(|| from.as_ref().map(|from| from.version.clone()));
+    if version.is_none() && !call.counts_as_read {
+        let message = "it is required, with cell too: the one that read_file shows";
+        return Err(one(invalid("version", message.into())).into());
+    }
+    let taken_cell = from.as_ref().and_then(|from| from.cell.clone());
+    let cells: Vec<&str> = taken_cell.as_deref().into_iter().chain([cell]).collect();
+    change(call, (&path, version), &cells, origin, |name, notebook| {
         let found = notebook_reading::find(notebook, name, cell).map_err(one)?;
         let cell = || notebook_reading::address(notebook, cell);
         let mut changes = Vec::new();
@@ -198,6 +206,7 @@ fn with_lines(source: &str, (first, last): (usize, usize), new: &str) -> Result<
 fn change(
     call: &Call<'_>,
     (path, version): (&str, Option<String>),
+    cells: &[&str],
     origin: Origin,
     changes: impl FnOnce(&str, &Notebook<'_>) -> Result<Vec<CellChange>, Refused>,
 ) -> Result<EditRequest, NotDone<Refused>> {
@@ -216,14 +225,24 @@ fn change(
         Ok(EditRequest { refusal, ..EditRequest::new(Patch::replace_places([]), origin) })
     };
     let current = snapshot.text.version();
-    if let Some(claimed) = version.as_ref().filter(|claimed| !current.is_named_by(claimed)) {
-        let (claimed, current) = (claimed.clone(), Some(current));
-        let stale = Kind::StaleFile { claimed, current, diff: None, by: None, again: Again::NewNumbers };
-        return refused(vec![Problem::new(stale).at(&name)], origin);
+    let older = version.as_ref().filter(|claimed| !current.is_named_by(claimed));
+    if let Some(claimed) = older {
+        // A cell that is as it was then is followed by its id.
+        let then = call.caller.readings().lock().named_content(&name, claimed);
+        if !then.is_some_and(|then| cells.iter().all(|cell| is_same(cell, &name, &then, &snapshot.text))) {
+            let (claimed, current) = (claimed.clone(), Some(current));
+            let stale = Kind::StaleFile { claimed, current, diff: None, by: None, again: Again::NewCell };
+            return refused(vec![Problem::new(stale).at(&name)], origin);
+        }
     }
+    let is_named = version.is_some() && older.is_none();
+    let mut notes = Vec::new();
     let splices =
         notebook_reading::read(&name, &snapshot.text).map_err(|problem| vec![problem]).and_then(|notebook| {
-            let changes = changes(&name, &notebook)?;
+            let changes = changes(&name, &notebook).map_err(|problems| {
+                problems.into_iter().map(|problem| of_file(problem, current)).collect::<Refused>()
+            })?;
+            notes.extend(changes.iter().filter_map(|change| done(&notebook, change, &changes)));
             notebook
                 .change(&changes)
                 .map_err(|(_, fault)| vec![invalid("cell", messages::data::cell_fault(&fault)).at(&name)])
@@ -236,6 +255,84 @@ fn change(
     let start = snapshot.text.body().start;
     let places = places(text, start, splices.into_iter().map(|splice| (splice.range, splice.new)));
     let patch = Patch::replace_places([(name.clone(), places)]);
-    let versions = BTreeMap::from([(name, version.clone().unwrap_or_else(|| current.short()))]);
-    Ok(EditRequest { versions, places_are_found: version.is_none(), ..EditRequest::new(patch, origin) })
+    let versions = BTreeMap::from([(name, current.short())]);
+    Ok(EditRequest { versions, places_are_found: !is_named, notes, ..EditRequest::new(patch, origin) })
+}
+
+/// Returns whether a cell is in two versions of a notebook as the same one with the same source.
+fn is_same(cell: &str, name: &str, then: &Text, now: &Text) -> bool {
+    let (Ok(then), Ok(now)) = (notebook_reading::read(name, then), notebook_reading::read(name, now)) else {
+        return false;
+    };
+    let found = |notebook: &Notebook<'_>| {
+        let cell = notebook_reading::find(notebook, name, cell).ok()?;
+        Some((cell.id.clone(), cell.kind, cell.source.clone()))
+    };
+    found(&then).is_some_and(|then| Some(then) == found(&now))
+}
+
+/// A place of a cell's source is not found in the version of the file, and not of the source.
+fn of_file(mut problem: Problem, current: Version) -> Problem {
+    if let Kind::Edit(EditKind::SearchNotFound { near } | EditKind::HunkContextMismatch { near, .. }) =
+        &mut *problem.kind
+    {
+        near.version = current;
+    }
+    problem
+}
+
+/// Says what a change does to its cell, where the lines of the file do not.
+fn done(notebook: &Notebook<'_>, change: &CellChange, all: &[CellChange]) -> Option<String> {
+    let name = |cell: &Cell| match &cell.id {
+        Some(id) => format!("Cell {id}"),
+        None => format!("Cell {}", cell.position),
+    };
+    match change {
+        CellChange::Source { cell, .. } => {
+            let cell = notebook.find(cell).ok()?;
+            let clears = |change: &CellChange| matches!(change, CellChange::ClearOutputs { .. });
+            let has_outputs = cell.outputs.as_deref().is_some_and(|outputs| outputs != "no outputs");
+            let stays = has_outputs && !all.iter().any(clears);
+            stays.then(|| {
+                format!(
+                    "{}: its outputs are still those of the old code; clear_outputs takes them away.",
+                    name(cell)
+                )
+            })
+        }
+        CellChange::Delete { cell } => {
+            let (cell, left) = (notebook.find(cell).ok()?, notebook.cells().len() - 1);
+            Some(format!("{} was deleted; {left} are left, with numbers from 0.", name(cell)))
+        }
+        CellChange::Move { cell, to: CellPlace::Before(beside) } => {
+            let (cell, beside) = (notebook.find(cell).ok()?, notebook.find(beside).ok()?);
+            Some(format!("{} moved: it stands before {} now.", name(cell), name(beside).to_lowercase()))
+        }
+        CellChange::Move { cell, to: CellPlace::After(beside) } => {
+            let (cell, beside) = (notebook.find(cell).ok()?, notebook.find(beside).ok()?);
+            Some(format!("{} moved: it stands after {} now.", name(cell), name(beside).to_lowercase()))
+        }
+        _ => None,
+    }
+}
+
+/// Says in which cell a text is that does not stand in the lines of a notebook's file, where line ends and quotes are escaped.
+pub(super) fn in_a_cell(call: &Call<'_>, path: &str, old: &str) -> Option<Problem> {
+    if old.is_empty() || !notebook_reading::is_notebook(path) {
+        return None;
+    }
+    let (name, snapshot) = call.workspace.files().read_within(path, call.effort).ok()?;
+    if snapshot.text.known_characters().ok()?.contains(old) {
+        return None;
+    }
+    let notebook = notebook_reading::read(&name, &snapshot.text).ok()?;
+    let having = notebook.cells().iter().filter(|cell| cell.source.contains(old));
+    let having: Vec<String> =
+        having.map(|cell| cell.id.clone().unwrap_or_else(|| cell.position.to_string())).collect();
+    let message = match &having[..] {
+        [] => return None,
+        [only] => format!("the text is in cell {only}; give cell = \"{only}\""),
+        several => format!("the text is in the cells {}; give one as cell", several.join(", ")),
+    };
+    Some(invalid("cell", message).at(&name))
 }

@@ -34,7 +34,7 @@ impl Tool for Decide {
         if call.effort == Effort::Quick {
             return Err(Unanswered::NotQuick);
         }
-        Ok(Answer::reading(given.read().and_then(|asked| decide(call, &asked))))
+        Ok(Answer::on_page(given.read().and_then(|asked| decide(call, &asked))))
     }
 }
 
@@ -91,6 +91,10 @@ fn on_preview(call: &Call<'_>, asked: &Decide, handle: &str, comment: &str) -> R
             "preview",
             "no preview of this workspace waits under this handle: it may have been applied",
         ));
+    }
+    if asked.is_dismissed == Some(true) {
+        reviewables.forget(handle);
+        return Ok("It is not listed any more.\n".to_owned());
     }
     let before = reviewables.word(handle);
     if !asked.is_allowed && before.as_ref().is_some_and(|word| word.edit.is_some()) {

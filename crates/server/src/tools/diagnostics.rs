@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use emend_workspace::Effort;
 use emend_workspace::problem::Problem;
+use emend_workspace::{Effort, Origin};
 
-use super::Call;
+use super::asked_servers::{self, invalid};
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use super::{Call, fixes};
 use crate::answer::{Answer, Unanswered};
 use crate::effects::Diagnostics as Servers;
 use crate::messages::{Audience, message};
@@ -16,6 +17,8 @@ use crate::wire::Diagnostics;
 
 /// The number of files in one call.
 const FILES: usize = 50;
+/// The number of files in one call of which fixes are listed.
+const FIXED: usize = 5;
 /// The time that a call waits for language servers, in which a starting server is often ready.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -35,16 +38,25 @@ impl Tool for Diagnostics {
         if call.effort == Effort::Quick {
             return Err(Unanswered::NotQuick);
         }
-        Ok(Answer::reading(given.read().and_then(|asked| ask(call, asked))))
+        let origin = call.origin(Self::ABOUT, given.raw());
+        Ok(Answer::reading(given.read().and_then(|asked| ask(call, asked, &origin))))
     }
 }
 
-fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
+fn ask(call: &Call<'_>, asked: Diagnostics, origin: &Origin) -> Result<String, Problem> {
     let servers = call.effects.diagnostics().filter(|_| call.workspace.roots().any(|terms| terms.notify_lsp));
     let Some(servers) = servers else {
         return Ok("Language servers are not asked here: notify_lsp is off.\n".to_owned());
     };
     let named = asked.paths.is_some();
+    let has_fixes = asked.fixes == Some(true);
+    match &asked.paths {
+        None if has_fixes => return Err(invalid("paths", "it is required with fixes".into())),
+        Some(paths) if has_fixes && paths.len() > FIXED => {
+            return Err(invalid("paths", format!("with fixes, name at most {FIXED} files")));
+        }
+        _ => {}
+    }
     let of_server = |name: &String| servers.is_known(Path::new(name));
     let paths = asked.paths.unwrap_or_else(|| known(call, servers).into_iter().filter(of_server).collect());
     let mut text = String::new();
@@ -70,6 +82,13 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
         text.push_str("No file that you read or edited has a language server. Name files with paths.\n");
     }
     text.push_str(&server_diagnostics::prose(&servers.ask(call.workspace, &texts, PATIENCE)));
+    for (path, _) in texts.iter().filter(|_| has_fixes) {
+        let Some(name) = asked_servers::name_of(call, path) else { continue };
+        match asked_servers::read(call, &name) {
+            Ok(file) => text.push_str(&fixes::listed(call, servers, (path, file), origin)),
+            Err(problem) => text.push_str(&format!("{name}: {}\n", message(&problem, Audience::Model))),
+        }
+    }
     if paths.len() > FILES {
         text.push_str(&format!(
             "{} more files were not asked about; name at most {FILES}.\n",

@@ -74,6 +74,11 @@ impl EditTool for StrReplace {
         if let Some(cell) = self.cell.take().filter(|cell| !cell.is_empty()) {
             return cells::replace_text(self, &cell, call, origin);
         }
+        if let Some(problem) =
+            self.old_string.as_deref().and_then(|old| cells::in_a_cell(call, &self.path, old))
+        {
+            return Err(single_problem(problem).into());
+        }
         let changes = self.changes().map_err(single_problem)?;
         let patch = Patch::replace(&self.path, changes).map_err(single_problem)?;
         Ok(EditRequest::for_file(patch, &self.path, self.version, origin))
@@ -195,11 +200,21 @@ impl ToolArguments for DeleteFile {
     const ABOUT: About = About {
         name: "delete_file",
         title: "Delete a file",
-        description: "Delete a file. Read all of it first or send its version. undo_edit brings it back.",
+        description: "Delete a file. Read all of it first or send its version.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
     };
+
+    fn check(arguments: &JsonObject) -> Result<(), Problem> {
+        if !arguments.contains_key("cell") {
+            return Ok(());
+        }
+        let message =
+            "this deletes the whole file; replace_lines with cell and an empty new_text deletes a cell"
+                .into();
+        Err(Problem::new(Kind::InvalidArgument { name: "cell".into(), message }))
+    }
 }
 
 impl EditTool for DeleteFile {

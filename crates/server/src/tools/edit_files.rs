@@ -13,11 +13,11 @@ use emend_workspace::{CallIdentity, NotDone, Origin};
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::{Call, find};
-use crate::schema;
 use crate::wire::{
     ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, RenameSymbol, ReplaceInFiles,
     ReplaceLines, SetValue, StrReplace, WriteFile,
 };
+use crate::{arguments, schema};
 
 impl EditFiles {
     /// The tools whose edits it joins.
@@ -68,6 +68,11 @@ the result of those before it; line numbers stay those of the version that is na
                 );
                 return Err(Problem { edit: Some(at + 1), ..invalid("tool", &message) });
             }
+            if edit.get("cell").is_some_and(|cell| !arguments::is_nothing(cell) || cell.is_number()) {
+                let message = "cells cannot be joined with other edits: a cell is changed by a call of its own, before or after \
+                               this one (str_replace or replace_lines, which have cell)";
+                return Err(Problem { edit: Some(at + 1), ..invalid("cell", message) });
+            }
         }
         Ok(())
     }
@@ -88,13 +93,13 @@ impl EditTool for EditFiles {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let JoinedEdits { patches, versions, calls } = joined;
+        let JoinedEdits { patches, versions, calls, notes } = joined;
         if patches.is_empty() {
             return Err(one(invalid("edits", "the list is empty")).into());
         }
         let call = calls.into_iter().fold(origin.call, CallIdentity::with_part);
         let origin = Origin { call, ..origin };
-        Ok(EditRequest { versions, ..EditRequest::new(Patch::join(patches), origin) })
+        Ok(EditRequest { versions, notes, ..EditRequest::new(Patch::join(patches), origin) })
     }
 }
 
@@ -116,6 +121,7 @@ struct JoinedEdits {
     versions: BTreeMap<String, String>,
     /// What each is known by: its arguments may name a file with a patch, whose content counts.
     calls: Vec<CallIdentity>,
+    notes: Vec<String>,
 }
 
 impl JoinedEdits {
@@ -132,6 +138,7 @@ impl JoinedEdits {
         }
         self.patches.push(asked.patch);
         self.calls.push(asked.origin.call);
+        self.notes.extend(asked.notes);
         Ok(())
     }
 }

@@ -97,10 +97,7 @@ impl EditRequest {
 
 /// Keeps a preview under a handle, also for a person who looks at it from another process.
 pub(super) fn kept(call: &Call<'_>, preview: Preview, origin: &Origin) -> Result<Option<String>, Problem> {
-    if call.workspace.mode() == Mode::Preview {
-        return Ok(None);
-    }
-    let handle = new_handle()?;
+    let Some(handle) = handle(call)? else { return Ok(None) };
     // Who wants no history wants no calls to be kept, either.
     if call.door == Door::Client && call.workspace.past_edits().are_tracked() {
         let (tool, arguments) = call_for(&preview, origin);
@@ -111,6 +108,21 @@ pub(super) fn kept(call: &Call<'_>, preview: Preview, origin: &Origin) -> Result
     }
     call.previews.keep(&handle, call.caller.owner(), preview);
     Ok(Some(handle))
+}
+
+/// Keeps a preview under a handle for its caller alone. Of several that are offered, most are never looked at again.
+pub(super) fn kept_for_caller(call: &Call<'_>, preview: Preview) -> Result<Option<String>, Problem> {
+    let Some(handle) = handle(call)? else { return Ok(None) };
+    call.previews.keep(&handle, call.caller.owner(), preview);
+    Ok(Some(handle))
+}
+
+/// Returns a new handle; none where nothing is ever applied.
+fn handle(call: &Call<'_>) -> Result<Option<String>, Problem> {
+    match call.workspace.mode() {
+        Mode::Preview | Mode::ReadOnly => Ok(None),
+        _ => new_handle().map(Some),
+    }
 }
 
 /// Returns the call that makes what a preview shows. What a model has written is written down, so that none is asked again.

@@ -45,7 +45,7 @@ impl Tool for UndoEdit {
         let origin = call.origin(Self::ABOUT, given.raw());
         match given.read().map_err(NotCommitted::from).and_then(|asked| undo(call, &origin, &asked)) {
             Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Done)),
-            Err(not_committed) => Answer::from_not_committed(not_committed),
+            Err(not_committed) => Answer::not_committed_for(not_committed, call.audience()),
         }
     }
 }
@@ -86,7 +86,7 @@ impl ToolArguments for EditHistory {
     const ABOUT: About = About {
         name: "edit_history",
         title: "Show past edits",
-        description: "List past edits, the newest first: id, time, client, files; or show one of them.",
+        description: "List past edits, or show one of them.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

@@ -29,8 +29,7 @@ impl ToolArguments for ListFiles {
     const ABOUT: About = About {
         name: "list_files",
         title: "List files",
-        description: "List files with sizes, or outline them. A folder too large to show is a count: list it by itself. \
-Ignored files are left out unless path names their folder.",
+        description: "List files with sizes, or outline them. Ignored files are left out unless path names their folder.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

@@ -8,9 +8,12 @@ mod draft_edit;
 mod edit;
 mod edit_files;
 mod edit_request;
+mod find_symbol;
+mod fixes;
 mod history;
 mod list;
 mod making;
+mod mentioned;
 mod move_file;
 mod places;
 mod preview;
@@ -18,19 +21,23 @@ mod proposal;
 mod proposed_sketch;
 mod read;
 mod rename_symbol;
+mod renaming;
 mod replace_in_files;
 mod review;
 mod revise;
 mod search;
 mod set_value;
 mod spec;
+mod symbol_address;
 mod wrapper;
 
 use std::sync::OnceLock;
 
 use rmcp::model::JsonObject;
 
+use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Seen};
+use emend_workspace::readings::Readings;
 use emend_workspace::{Approval, EditContext, Effort, NotCommitted, Origin, Progress, Report, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
@@ -42,12 +49,13 @@ use crate::app_approval::AppApproval;
 use crate::apply_model::ApplyModel;
 use crate::door::Door;
 use crate::effects::Effects;
+use crate::messages::Audience;
 use crate::previews::Previews;
 use crate::principal::Scopes;
 use crate::session::Caller;
 use crate::wire::{
-    ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile,
-    Review, Revise, SearchText, UndoEdit,
+    ApplyPreview, Decide, Diagnostics, DraftEdit, EditHistory, EditPreview, FindSymbol, ListFiles, Outcome,
+    ReadFile, Review, Revise, SearchText, UndoEdit,
 };
 
 /// The context of a running tool.
@@ -69,6 +77,8 @@ pub struct Call<'a> {
     pub caller: Caller<'a>,
     /// What the caller may do.
     pub(crate) scopes: Scopes,
+    /// What the caller has read. A person on a page of ours has read nothing: they see what an edit does before they make it.
+    pub readings: &'a Mutex<Readings>,
     /// The idempotency key that the client named.
     pub key: Option<&'a str>,
     /// Whether line numbers without a version count as far as the caller was shown them.
@@ -89,7 +99,15 @@ impl Call<'_> {
     /// Returns the context of an edit that this call makes.
     fn context<'a>(&'a self, origin: &'a Origin) -> EditContext<'a> {
         let Self { effort, approval, cancelled, progress, .. } = *self;
-        EditContext { readings: self.caller.readings(), origin, approval, effort, cancelled, progress }
+        EditContext { readings: self.readings, origin, approval, effort, cancelled, progress }
+    }
+
+    /// Returns who reads the answer. What a client shows may be read by a model.
+    fn audience(&self) -> Audience {
+        match self.door {
+            Door::Client => Audience::Model,
+            Door::Person => Audience::Person,
+        }
     }
 
     /// Creates the outcome of an edit that was made, with the side effects that were begun for it.
@@ -127,6 +145,7 @@ pub fn all() -> &'static [ToolSpec] {
             ToolSpec::for_tool::<ReadFile>(),
             ToolSpec::for_tool::<ListFiles>(),
             ToolSpec::for_tool::<SearchText>(),
+            ToolSpec::for_tool::<FindSymbol>(),
         ];
         tools.extend_from_slice(edit::tools());
         tools.extend([

@@ -13,7 +13,7 @@ use emend_workspace::search::Query;
 use emend_workspace::{Effort, NotDone, Origin, WalkScope};
 
 use super::Call;
-use super::asked_servers::{self, Known, KnownFiles, as_places};
+use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
@@ -28,8 +28,7 @@ impl ToolArguments for MoveFile {
     const ABOUT: About = About {
         name: "move_file",
         title: "Move or rename a file",
-        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told. \
-Refused if something is at the new path.",
+        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -40,16 +39,20 @@ impl EditTool for MoveFile {
     fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let patch = Patch::rename(&self.from, &self.to).map_err(|problem| vec![Problem::from(problem)])?;
         let request = EditRequest::new(patch, origin);
+        let roots = call.workspace.roots();
+        let (Ok(from), Ok(to)) = (roots.admit(&self.from), roots.admit(&self.to)) else { return Ok(request) };
         // What other parts of an edit do to the files is not known here.
         if call.is_part {
-            return Ok(request);
+            let is_told = asked_servers::servers(call, &from.absolute(), &from.name).is_ok();
+            let notes = is_told.then(|| server_edits::moved_as_part(&from.name)).into_iter().collect();
+            return Ok(EditRequest { notes, ..request });
         }
         if call.effort == Effort::Quick {
             return Err(NotDone::NotQuick);
         }
-        let roots = call.workspace.roots();
-        let (Ok(from), Ok(to)) = (roots.admit(&self.from), roots.admit(&self.to)) else { return Ok(request) };
         let Ok(file) = asked_servers::read(call, &from.name) else { return Ok(request) };
+        let own_imports = relative_imports(file.characters());
+        let is_elsewhere = folder_of(&from.name) != folder_of(&to.name);
         let (changes, note) = match changes(call, &from, &to, file) {
             Ok((servers, changes)) => {
                 let count = changes.iter().map(|change| change.lines.len()).sum();
@@ -57,10 +60,30 @@ impl EditTool for MoveFile {
             }
             Err(why) => (Vec::new(), why.map(|why| server_edits::moved_alone(&why))),
         };
-        let lines =
-            changes.iter().flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)));
-        let staying = server_edits::old_path_stays(&mentions(call, &from, &lines.collect()));
-        let notes = note.into_iter().chain(staying).collect();
+        let lines: BTreeSet<(&str, usize)> = changes
+            .iter()
+            .flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)))
+            .collect();
+        let own_imports: Vec<String> = own_imports
+            .into_iter()
+            .filter(|line| is_elsewhere && !lines.contains(&(&from.name[..], *line)))
+            .map(|line| format!("{}:{line}", to.name))
+            .collect();
+        let staying = match mentions(call, &from, &lines) {
+            Some((places, more)) => {
+                let as_moved = |(name, line): (String, usize)| {
+                    format!("{}:{line}", if name == from.name { &to.name } else { &name })
+                };
+                let places: Vec<String> = places.into_iter().map(as_moved).collect();
+                server_edits::old_path_stays(&places, more, lines.is_empty())
+            }
+            None => Some(server_edits::not_searched(&from.name)),
+        };
+        let notes = note
+            .into_iter()
+            .chain(staying)
+            .chain(server_edits::relative_imports_stay(&own_imports))
+            .collect();
         if changes.is_empty() {
             return Ok(EditRequest { notes, ..request });
         }
@@ -94,7 +117,8 @@ fn changes(
     let mut files = KnownFiles::default();
     files.add(path.clone(), file);
     let asked = Asked::Move { to: to.absolute() };
-    let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?;
+    let inquiry = Inquiry { call, servers, path: &path, patience: PATIENCE };
+    let proposed = inquiry.edit(files, &asked)?;
     let Some(proposed) = proposed else { return Err(None) };
     if !proposed.edit.moves().is_empty() {
         return Err(Some(server_edits::refused(server_edits::MOVES_MORE)));
@@ -113,17 +137,39 @@ fn changes(
     Ok((proposed.servers, changes))
 }
 
-/// Returns the lines that still name the old path, but for those that change.
-fn mentions(call: &Call<'_>, from: &WorkspacePath, changing: &BTreeSet<(&str, usize)>) -> Vec<String> {
-    let Some(pattern) = pattern(&from.name) else { return Vec::new() };
+/// Returns the lines that still name the old path, but for those that change, and how many more there are. `None` if they
+/// cannot be searched for.
+fn mentions(
+    call: &Call<'_>,
+    from: &WorkspacePath,
+    changing: &BTreeSet<(&str, usize)>,
+) -> Option<(Vec<(String, usize)>, usize)> {
+    let Some(pattern) = pattern(&from.name) else { return Some((Vec::new(), 0)) };
     let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
-    let Ok(found) = call.workspace.files().search(&scope, &Query { pattern: &pattern, context: 0 }) else {
-        return Vec::new();
-    };
+    let found = call.workspace.files().search(&scope, &Query { pattern: &pattern, context: 0 }).ok()?;
     let lines =
         found.files.iter().flat_map(|file| file.lines.iter().map(|line| (&file.name[..], line.number)));
+    let shown = lines.clone().count();
     let staying = lines.filter(|line| !changing.contains(line));
-    staying.map(|(name, line)| format!("{name}:{line}")).collect()
+    let staying = staying.map(|(name, line)| (name.to_owned(), line)).collect();
+    Some((staying, found.matches.saturating_sub(shown)))
+}
+
+fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Returns the lines of a file that import something by a path from its own folder.
+fn relative_imports(text: &str) -> Vec<usize> {
+    let is_relative = |line: &&str| {
+        let line = line.trim_start();
+        let after = |word: &str| line.strip_prefix(word).map(str::trim_start);
+        after("from ").is_some_and(|path| path.starts_with('.'))
+            || after("#include").is_some_and(|path| path.starts_with('"'))
+            || ["import", "export", "} from", "const", "let", "var"].iter().any(|word| line.starts_with(word))
+                && ["\"./", "\"../", "'./", "'../"].iter().any(|path| line.contains(path))
+    };
+    text.lines().zip(1..).filter(|(line, _)| is_relative(line)).map(|(_, number)| number).collect()
 }
 
 /// Returns an expression for what names a file: its name, its path as a module, or its stem where something is imported.
@@ -133,9 +179,8 @@ fn pattern(name: &str) -> Option<String> {
     let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
     let parent = folder.rsplit('/').next().filter(|parent| !parent.is_empty());
     let escaped = |text: &str| {
-        let plain = |sign: char| {
-            if sign.is_alphanumeric() || sign == '_' { sign.to_string() } else { format!("\\{sign}") }
-        };
+        let is_special = |sign: char| sign.is_ascii_punctuation() && !matches!(sign, '_' | '<' | '>');
+        let plain = |sign: char| if is_special(sign) { format!("\\{sign}") } else { sign.to_string() };
         text.chars().map(plain).collect::<String>()
     };
     let whole = |text: String| format!(r"(?:^|[^\w.-]){text}(?:$|[^\w-])");

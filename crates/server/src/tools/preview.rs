@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use emend_edit::diff::{self, DiffPart};
+use emend_edit::plan::FilePlan;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
 use emend_workspace::{Effort, Fingerprint, NotCommitted, Origin, Preview, Repeat, Report};
@@ -58,8 +60,7 @@ impl ToolArguments for ApplyPreview {
     const ABOUT: About = About {
         name: "apply_preview",
         title: "Apply a preview",
-        description: "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
-changed since.",
+        description: "Write exactly what edit_preview or diagnostics showed, or some hunks of it.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -75,14 +76,15 @@ impl Tool for ApplyPreview {
         let origin = call.origin(Self::ABOUT, given.raw());
         match given.read().map_err(NotCommitted::from).and_then(|asked| apply(call, &origin, asked)) {
             Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Done)),
-            Err(not_committed) => Answer::from_not_committed(not_committed),
+            Err(not_committed) => Answer::not_committed_for(not_committed, call.audience()),
         }
     }
 }
 
 /// Returns what a person has done with a preview on a page of ours, if they have.
 fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, NotCommitted>> {
-    let PreviewWord { edit, left_out, comment, .. } = call.workspace.reviewables()?.word(handle)?;
+    let word = call.workspace.reviewables()?.word(handle).filter(|word| !word.by_client)?;
+    let PreviewWord { edit, left_out, by_hand, comment, .. } = word;
     let Some(edit) = edit else {
         return Some(Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into()));
     };
@@ -97,10 +99,9 @@ fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, No
     let is_undone = edited.undone_by.is_some();
     let mut outcome =
         Outcome::repeated(&Repeat { tool: ApplyPreview::ABOUT.name.to_owned(), edited, versions });
-    outcome
-        .notes
-        .get_or_insert_default()
-        .push(messages::approval::applied_by_person(&left_out, is_undone, &comment));
+    let notes = outcome.notes.get_or_insert_default();
+    notes.push(messages::approval::applied_by_person(&left_out, is_undone, &comment));
+    notes.extend(by_hand);
     Some(Ok(outcome))
 }
 
@@ -153,17 +154,27 @@ fn apply(call: &Call<'_>, origin: &Origin, mut asked: ApplyPreview) -> Result<Ou
     }
     let hunks = asked.hunks.as_deref();
     let left_out = left_out(&preview, hunks);
+    let by_hand = by_hand(&preview, hunks);
     let applied = call.workspace.apply(preview, hunks, &call.context(origin));
     let outcome = match applied {
         Ok(report) => {
-            tell_elsewhere(call, &asked, left_out, &report);
-            call.done(&report)
+            let mut outcome = call.done(&report);
+            if call.door == Door::Client && !by_hand.is_empty() {
+                outcome.notes.get_or_insert_default().extend(by_hand.iter().cloned());
+            }
+            tell_elsewhere(
+                call,
+                &asked,
+                PreviewWord { left_out, by_hand, ..PreviewWord::default() },
+                &report,
+            );
+            outcome
         }
         Err((not_committed, Some(unused))) => {
             *state = keep(*unused);
             return Err(not_committed);
         }
-        Err((not_committed, None)) => Outcome::failure(&not_committed.into_problems()),
+        Err((not_committed, None)) => Outcome::failure_for(&not_committed.into_problems(), call.audience()),
     };
     *state = PreviewState::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)
@@ -176,17 +187,34 @@ fn left_out(preview: &Preview, hunks: Option<&[usize]>) -> Vec<usize> {
     all.filter(|number| !hunks.contains(number)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
+/// Returns what a person has written by hand of what is applied, in words for the client.
+fn by_hand(preview: &Preview, hunks: Option<&[usize]>) -> Vec<String> {
+    let is_theirs =
+        |number: &usize| preview.is_by_hand(*number) && hunks.is_none_or(|hunks| hunks.contains(number));
+    let told = |file: &FilePlan| {
+        let parts = diff::parts(file).into_iter().filter(|part| part.numbers.iter().any(is_theirs));
+        let lines = |part: DiffPart| {
+            let body = part.hunk.as_ref().map_or("", |hunk| hunk.body());
+            messages::approval::written_by_hand(&part.numbers, &file.name, body)
+        };
+        parts.map(lines).collect::<Vec<_>>()
+    };
+    preview.plan().files().iter().flat_map(told).collect()
+}
+
 /// Leaves word that a preview was applied: a person's for the process that made it, and a client's for who would look at it.
-fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, left_out: Vec<usize>, report: &Report) {
+fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, word: PreviewWord, report: &Report) {
     let (handle, Some(reviewables)) = (asked.preview.trim(), call.workspace.reviewables()) else { return };
     match (call.door, &report.edit) {
-        (Door::Client, _) => reviewables.forget(handle),
+        (Door::Client, None) => reviewables.forget(handle),
+        // Nobody can look at one that was not left for others.
+        (Door::Client, Some(_)) if reviewables.find(handle).is_none() => {}
         (Door::Person, None) => {}
-        (Door::Person, Some(edit)) => {
+        (door, Some(edit)) => {
             let (edit, hunks) = (Some(edit.clone()), asked.hunks.clone());
-            let word = PreviewWord { edit, hunks, left_out, comment: String::new() };
+            let word = PreviewWord { edit, hunks, by_client: door == Door::Client, ..word };
             if let Err(error) = reviewables.say(handle, word) {
-                tracing::warn!("the client is not told that the preview was applied: {error}");
+                tracing::warn!("nobody else is told that the preview was applied: {error}");
             }
         }
     }

@@ -3,6 +3,7 @@
 //! The server's edit becomes a patch of the versions for which it was given. What mentions the name and stays is told, and
 //! too much of it in code is a reason to refuse: then the server does not see the project.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -11,13 +12,16 @@ use emend_edit::patch::Patch;
 use emend_lsp::{Asked, TextChange};
 use emend_syntax::PlaceKind;
 use emend_workspace::problem::{Again, Kind, Problem};
-use emend_workspace::search::{FoundInFile, Replacement};
-use emend_workspace::{Effort, NotDone, Origin, WalkScope};
+use emend_workspace::search::FoundInFile;
+use emend_workspace::{Effort, NotDone, Origin};
 
 use super::Call;
-use super::asked_servers::{self, Known, KnownFiles, Proposed, as_places, invalid};
+use super::asked_servers::{self, Inquiry, Known, Proposed, as_places, invalid};
 use super::edit_request::EditRequest;
+use super::mentioned::{mentioned, mentioning_files};
+use super::renaming::{self, touched};
 use super::spec::{About, EditTool, Effect, ToolArguments};
+use super::symbol_address::{SymbolAddress, is_of_word, mentions_of};
 use crate::effects::Diagnostics as Servers;
 use crate::messages::server_edits::{self, Mentions};
 use crate::wire::RenameSymbol;
@@ -32,8 +36,7 @@ impl ToolArguments for RenameSymbol {
     const ABOUT: About = About {
         name: "rename_symbol",
         title: "Rename a symbol",
-        description: "Rename a function, class, variable or field where a language server finds it, in all files. Tells \
-which mentions stay.",
+        description: "Rename a symbol where a language server finds it, in all files. Tells which mentions stay.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -75,16 +78,21 @@ impl RenameSymbol {
             let stale = Kind::StaleFile { claimed, current, diff: None, by: None, again: Again::NewNumbers };
             return Err(Problem::new(stale).at(&file.name));
         }
-        let place = self.place(&file).map_err(|problem| problem.at(&file.name))?;
+        let address = SymbolAddress { symbol: self.symbol.as_deref(), line: self.line, column: self.column };
+        let place = address.place(&file).map_err(|problem| problem.at(&file.name))?;
         let name = file.characters()[place.clone()].to_owned();
         self.check_new_name(&name)?;
         let servers = asked_servers::servers(call, &path, &file.name)?;
-        let mentioned = mentioned(call, &name, &self.new_name);
+        let mentioned = mentioned(call, &name);
+        if mentioned.is_none() && self.despite_mentions != Some(true) {
+            return Err(server_edits::uncounted(&name));
+        }
         let asked = Asked::Rename { offset: place.start, new_name: self.new_name.clone() };
-        let files = files(call, servers, &path, file, &mentioned);
-        let proposed = asked_servers::propose(call, servers, &path, files, &asked, PATIENCE)?
-            .ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
-        self.checked(call, servers, (&path, &name), &proposed, &mentioned)
+        let files = mentioning_files(call, servers, &path, file, mentioned.as_deref().unwrap_or_default());
+        let inquiry = Inquiry { call, servers, path: &path, patience: PATIENCE };
+        let proposed =
+            inquiry.edit(files, &asked)?.ok_or_else(|| server_edits::refused(server_edits::NOT_OFFERED))?;
+        self.checked(call, servers, (&path, place, &name), &proposed, mentioned.as_deref())
     }
 
     /// Turns a server's edit into a patch, if it is one of a renaming.
@@ -92,28 +100,47 @@ impl RenameSymbol {
         &self,
         call: &Call<'_>,
         servers: &Servers,
-        (path, name): (&Path, &str),
+        (path, place, name): (&Path, Range<usize>, &str),
         proposed: &Proposed,
-        mentioned: &[FoundInFile],
+        mentioned: Option<&[FoundInFile]>,
     ) -> Result<Renamed, Problem> {
-        let changes = proposed.changes()?;
+        let mut changes = proposed.changes()?;
         if proposed.edit.is_empty() {
             return Err(server_edits::empty());
         }
-        let is_of_name = |(known, changes): &(&Known, Vec<TextChange>)| {
-            changes.iter().all(|change| mentions(known.characters(), &change.range, name))
+        let effect = |known: &Known, change: &TextChange| {
+            renaming::effect(known.characters(), change, name, &self.new_name)
         };
-        if !changes.iter().all(is_of_name) {
-            return Err(server_edits::refused(server_edits::MISPLACED));
+        for (known, changes) in &mut changes {
+            if changes.iter().any(|change| effect(known, change) == renaming::Effect::Other) {
+                return Err(server_edits::refused(server_edits::MISPLACED));
+            }
+            changes.retain(|change| effect(known, change) == renaming::Effect::Renames);
         }
-        let staying = staying(call, servers, (path, proposed), &changes, mentioned);
+        changes.retain(|(_, changes)| !changes.is_empty());
+        let is_asked = |(known, change): (&Known, &TextChange)| {
+            let around = touched(known.characters(), &change.range);
+            around.start <= place.start && place.end <= around.end
+        };
+        let own = proposed.files.get(path).map(|known| &known.name);
+        let of_file = changes.iter().filter(|(known, _)| Some(&known.name) == own);
+        if !of_file.flat_map(|(known, changes)| changes.iter().map(|change| (*known, change))).any(is_asked) {
+            return Err(server_edits::refused(server_edits::ELSEWHERE));
+        }
+        for (known, changes) in &changes {
+            self.check_after(known, changes, name)?;
+        }
+        let staying = staying(call, servers, (path, proposed), &changes, mentioned.unwrap_or_default());
         let count = changes.iter().map(|(_, changes)| changes.len()).sum();
         if staying.code.len() > count && self.despite_mentions != Some(true) {
             return Err(server_edits::too_few(&proposed.servers.join(" and "), name, count, &staying));
         }
         let moves = proposed.moves(call)?;
         let mut notes = vec![server_edits::renamed(&proposed.servers, count, changes.len(), moves.len())];
-        notes.extend(server_edits::staying(name, &staying));
+        notes.extend(match mentioned {
+            Some(_) => server_edits::staying(name, &staying),
+            None => Some(server_edits::not_counted(name)),
+        });
         let already: Vec<String> =
             changes.iter().flat_map(|(known, _)| mentions_of(known, &self.new_name)).collect();
         notes.extend(server_edits::stands_already(&self.new_name, &already));
@@ -127,61 +154,40 @@ impl RenameSymbol {
         Ok(Renamed { patch, versions, notes })
     }
 
-    /// Returns where the name stands that the call means.
-    fn place(&self, file: &Known) -> Result<Range<usize>, Problem> {
-        let text = file.characters();
-        let last = self.symbol.as_deref().map(|symbol| last_part(symbol).to_owned());
-        let line = match (&self.symbol, self.line, self.column) {
-            (_, Some(line), _) => line,
-            (_, None, Some(_)) => return Err(invalid("line", "it is required with column".into())),
-            (None, None, None) => return Err(invalid("symbol", "it is required, or line and column".into())),
-            (Some(symbol), None, None) => defined(file, symbol)?,
-        };
-        let Some((start, content)) = line_of(text, line) else {
-            return Err(invalid("line", format!("the file has no line {line}")));
-        };
-        match (last, self.column) {
-            (name, Some(column)) => {
-                let at = column.checked_sub(1).and_then(|before| content.char_indices().nth(before));
-                let range = at.and_then(|(at, _)| word_around(content, at)).ok_or_else(|| {
-                    invalid(
-                        "column",
-                        format!("no name stands at column {column} of line {line}: {}", content.trim()),
-                    )
-                })?;
-                if name.is_some_and(|name| name != content[range.clone()]) {
-                    let found = &content[range];
-                    return Err(invalid(
-                        "symbol",
-                        format!("at column {column} of line {line} stands {found}"),
-                    ));
-                }
-                Ok(start + range.start..start + range.end)
-            }
-            (Some(name), None) => {
-                let found: Vec<usize> = words(content, &name).collect();
-                match found[..] {
-                    [at] => Ok(start + at..start + at + name.len()),
-                    [] => Err(invalid(
-                        "symbol",
-                        format!("{name} does not stand in line {line}: {}", content.trim()),
-                    )),
-                    _ => {
-                        let columns: Vec<String> =
-                            found.iter().map(|at| (content[..*at].chars().count() + 1).to_string()).collect();
-                        let message = format!(
-                            "{name} stands in line {line} more than once; give line = {line} and the column: {}",
-                            columns.join(" or ")
-                        );
-                        Err(invalid("column", message))
-                    }
-                }
-            }
-            (None, None) => Err(invalid(
-                "column",
-                "it is required with line, or symbol, the name that stands there".into(),
-            )),
+    /// Refuses a new name that breaks a file, or that something else beside the symbol has.
+    fn check_after(&self, known: &Known, changes: &[TextChange], name: &str) -> Result<(), Problem> {
+        let before = known.characters();
+        let mut after = before.to_owned();
+        for change in changes.iter().rev() {
+            after.replace_range(change.range.clone(), &change.new);
         }
+        let language = emend_syntax::language_of(&known.name);
+        if let Some(emend_syntax::Verdict::Broken { line, what }) = language.map(|language| {
+            emend_syntax::broken(language, Some(before.as_bytes()), after.as_bytes(), &LIMITS)
+        }) {
+            let message =
+                format!("with it, line {line} would not be valid any more: {what}; choose another name");
+            return Err(invalid("new_name", message).at(&known.name));
+        }
+        let Ok(outline) = emend_workspace::symbols::outline(&known.name, &known.text) else { return Ok(()) };
+        let line = |change: &TextChange| before[..change.range.start].matches('\n').count() + 1;
+        let lines: BTreeSet<usize> = changes.iter().map(line).collect();
+        let renamed =
+            outline.definitions().iter().filter(|one| one.name == name && lines.contains(&one.name_line));
+        for one in renamed {
+            let path = outline.path(one);
+            let beside = path.strip_suffix(name).unwrap_or_default();
+            let taken = outline.definitions().iter().find(|other| {
+                other.name == self.new_name && outline.path(other).strip_suffix(&other.name) == Some(beside)
+            });
+            if let Some(taken) = taken {
+                let what = outline.describe(taken);
+                let message =
+                    format!("{what} stands in line {} already; choose another name", taken.name_line);
+                return Err(invalid("new_name", message).at(&known.name));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what is no name where the old one was.
@@ -202,80 +208,6 @@ impl RenameSymbol {
     }
 }
 
-/// Returns the line of the name of a definition.
-fn defined(file: &Known, symbol: &str) -> Result<usize, Problem> {
-    let name = last_part(symbol);
-    let outline = emend_workspace::symbols::outline(&file.name, &file.text);
-    let found = outline.as_ref().map(|outline| outline.find(symbol)).unwrap_or_default();
-    match found[..] {
-        [one] => Ok(one.name_line),
-        [] => {
-            let lines: Vec<String> = mentions_of(file, name);
-            let mut single =
-                file.characters().lines().zip(1..).filter(|(line, _)| words(line, name).next().is_some());
-            match &lines[..] {
-                [_] if name == symbol => Ok(single.next().map_or(1, |(_, number)| number)),
-                [] => Err(invalid("symbol", format!("{name} does not stand in this file"))),
-                _ => Err(invalid(
-                    "symbol",
-                    format!(
-                        "no definition in this file is called {symbol}; give the line where it stands: {}",
-                        server_edits::named(&lines)
-                    ),
-                )),
-            }
-        }
-        _ => {
-            let lines: Vec<String> =
-                found.iter().map(|one| format!("{} (line {})", symbol, one.name_line)).collect();
-            Err(invalid(
-                "symbol",
-                format!("several are called so; give line: {}", server_edits::named(&lines)),
-            ))
-        }
-    }
-}
-
-/// Returns the files that mention the name; none if there are too many to be counted.
-fn mentioned(call: &Call<'_>, name: &str, new_name: &str) -> Vec<FoundInFile> {
-    let replacement = Replacement {
-        old: name,
-        new: new_name,
-        is_regex: false,
-        whole_words: true,
-        ignore_case: false,
-        is_structure: false,
-    };
-    let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
-    call.workspace.files().places(&scope, &replacement).map(|found| found.files).unwrap_or_default()
-}
-
-/// Returns the files that a server shall look at before it answers: those that mention the name in its language.
-fn files(
-    call: &Call<'_>,
-    servers: &Servers,
-    path: &Path,
-    file: Known,
-    mentioned: &[FoundInFile],
-) -> KnownFiles {
-    let mut files = KnownFiles::default();
-    files.add(path.to_owned(), file);
-    for found in mentioned {
-        let Ok(other) = call.workspace.roots().admit(&found.name).map(|other| other.absolute()) else {
-            continue;
-        };
-        if other == path || !servers.are_alike(path, &other) {
-            continue;
-        }
-        if let Ok(known) = asked_servers::read(call, &found.name)
-            && !files.add(other, known)
-        {
-            break;
-        }
-    }
-    files
-}
-
 /// Returns the mentions that the changes leave.
 fn staying(
     call: &Call<'_>,
@@ -289,9 +221,10 @@ fn staying(
         let known = proposed.files.by_name(&file.name).filter(|known| known.text.version() == file.version);
         let start = known.map_or(0, |known| known.text.body().start);
         let own = changes.iter().find(|(known, _)| known.name == file.name).map(|(_, changes)| &changes[..]);
+        let own = own.unwrap_or_default();
         let is_changed = |at: usize, length: usize| {
-            let touches = |change: &TextChange| change.range.start <= at + length && at <= change.range.end;
-            own.unwrap_or_default().iter().any(touches)
+            let next = own.partition_point(|change| change.range.end < at);
+            own.get(next).is_some_and(|change| change.range.start <= at + length)
         };
         let left = file.places.iter().zip(0..).filter_map(|(place, index)| {
             let at = place.offset.checked_sub(start)?;
@@ -319,55 +252,4 @@ fn staying(
         }
     }
     staying
-}
-
-/// Returns whether the words that a range touches have this name among them, or a part of a name that contains it.
-fn mentions(text: &str, range: &Range<usize>, name: &str) -> bool {
-    let before = text[..range.start].trim_end_matches(is_of_word).len();
-    let after = text.len() - text[range.end..].trim_start_matches(is_of_word).len();
-    text[before..after].contains(name)
-}
-
-/// Returns the places of a name in a file.
-fn mentions_of(file: &Known, name: &str) -> Vec<String> {
-    let lines = file.characters().lines().zip(1..);
-    let found = lines.filter(|(line, _)| words(line, name).next().is_some());
-    found.map(|(_, number): (&str, usize)| format!("{}:{number}", file.name)).collect()
-}
-
-/// Returns where a name stands in a line by itself.
-fn words<'a>(line: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-    line.match_indices(name).map(|(at, _)| at).filter(move |at| {
-        let is_apart = |beside: Option<char>| !beside.is_some_and(is_of_word);
-        !name.is_empty()
-            && is_apart(line[..*at].chars().next_back())
-            && is_apart(line[at + name.len()..].chars().next())
-    })
-}
-
-/// Returns the name around a byte of a line.
-fn word_around(line: &str, at: usize) -> Option<Range<usize>> {
-    let start = line[..at].trim_end_matches(is_of_word).len();
-    let end = line.len() - line[at..].trim_start_matches(is_of_word).len();
-    (start < end).then_some(start..end)
-}
-
-fn is_of_word(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_' || sign == '$'
-}
-
-/// Returns the start of a line, counted from one, and its content.
-fn line_of(text: &str, line: usize) -> Option<(usize, &str)> {
-    let mut start = 0;
-    for (content, number) in text.split_inclusive('\n').zip(1..) {
-        if number == line {
-            return Some((start, content.trim_end_matches(['\r', '\n'])));
-        }
-        start += content.len();
-    }
-    None
-}
-
-fn last_part(symbol: &str) -> &str {
-    symbol.rsplit(['.', ':', '/', '#', ' ']).next().unwrap_or(symbol)
 }

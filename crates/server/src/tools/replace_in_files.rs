@@ -23,8 +23,7 @@ impl ToolArguments for ReplaceInFiles {
     const ABOUT: About = About {
         name: "replace_in_files",
         title: "Replace in files",
-        description: "Replace a text in all files that path and glob take (*.py: in subfolders too), as one edit. A wrong \
-expected_count is refused with all places by number.",
+        description: "Replace a text in all files that path and glob take, as one edit.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -36,7 +36,7 @@ impl Tool for Revise {
             Err(NotCommitted::NotQuick) => Err(Unanswered::NotQuick),
             Err(why) => {
                 let first = why.into_problems().into_iter().next();
-                Ok(Answer::reading(Err(first.unwrap_or_else(|| Problem::new(Kind::UnknownPreview)))))
+                Ok(Answer::on_page(Err(first.unwrap_or_else(|| Problem::new(Kind::UnknownPreview)))))
             }
         }
     }
@@ -49,6 +49,10 @@ fn revise(call: &Call<'_>, origin: &Origin, asked: &Revise) -> Result<(), NotCom
     let mut state = state.lock();
     let PreviewState::Waiting(preview) = &mut *state else {
         return Err(Problem::new(Kind::UnknownPreview).into());
+    };
+    let Some(text) = text else {
+        **preview = previewed::without_revision(call, handle, path, *hunk)?;
+        return Ok(());
     };
     let by = Revision { file: path, hunk: *hunk, first: *old, count: *count, text };
     **preview = call.workspace.revise(preview, &by, &call.context(origin))?;

@@ -13,6 +13,7 @@ use super::Call;
 use super::edit_request::EditRequest;
 use super::places::places;
 use super::spec::{About, EditTool, Effect, ToolArguments};
+use crate::messages::data::Asked;
 use crate::wire::{OneValue, SetValue};
 use crate::{arguments, messages, schema};
 
@@ -64,10 +65,15 @@ impl EditTool for SetValue {
             let of_this = |problem: Problem| Problem { edit: several.then_some(at + 1), ..problem.at(&name) };
             changes.push(edit.change().map_err(|problem| refused(of_this(problem)))?);
         }
-        let splices = match emend_data::change(format, text, &changes) {
-            Ok(splices) => splices,
+        let changed = match emend_data::change(format, text, &changes) {
+            Ok(changed) => changed,
             Err((at, fault)) => {
-                let (argument, message) = messages::data::fault(&fault, format);
+                let asked = match changes[at].action {
+                    Action::Insert { .. } => Asked::Insert,
+                    Action::Set(_) | Action::SetText(_) => Asked::Set,
+                    Action::Delete => Asked::Present,
+                };
+                let (argument, message) = messages::data::fault(&fault, format, asked);
                 let problem = invalid(argument, &message).at(&name);
                 // If the same call was made before, its value is there already, or its key is gone.
                 let refusal = Some(Problem { edit: several.then_some(at + 1), ..problem });
@@ -75,13 +81,15 @@ impl EditTool for SetValue {
             }
         };
         let start = snapshot.text.body().start;
-        let places = places(text, start, splices.into_iter().map(|Splice { range, new }| (range, new)));
+        let places =
+            places(text, start, changed.splices.into_iter().map(|Splice { range, new }| (range, new)));
         let patch = Patch::replace_places([(name.clone(), places)]);
         let is_named = version.is_some();
         let version = version.unwrap_or_else(|| snapshot.text.version().short());
         Ok(EditRequest {
             versions: BTreeMap::from([(name, version)]),
             places_are_found: !is_named,
+            notes: changed.notes.iter().map(messages::data::note).collect(),
             ..EditRequest::new(patch, origin)
         })
     }
@@ -168,10 +176,10 @@ impl New {
     }
 }
 
-/// A key of one text is one with dots, unless it is a key itself.
+/// A key of one text may be one with dots, or a key itself.
 fn steps(key: Vec<String>) -> Key {
     match <[String; 1]>::try_from(key) {
-        Ok([written]) => Key::Dotted(written),
+        Ok([written]) => Key::Only(written),
         Err(key) => Key::Steps(key.into_iter().map(Step::Word).collect()),
     }
 }

@@ -6,6 +6,7 @@ use emend_edit::patch::{
     Change, Insertion, LineAddress, LinesOfVersion, NewLines, NumberedChange, Part, Patch, Side, SymbolPart,
     TakenLines, TextChange,
 };
+use emend_lsp::Which;
 use emend_workspace::problem::{Kind, Problem};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -80,10 +81,11 @@ fn invalid(name: &str, message: &str) -> Problem {
 #[serde(deny_unknown_fields)]
 pub struct ListFiles {
     /// The folder or file (default: all).
+    #[schemars(description = "")]
     pub path: Option<String>,
     /// Files of this name (*.rs) or path (src/**/*.ts); ! before it: all others.
     pub glob: Option<String>,
-    /// Folders deep, from 1 (default: what fits).
+    /// From 1 (default: what fits).
     pub depth: Option<usize>,
     /// What each file defines, by lines.
     pub outline: Option<bool>,
@@ -260,8 +262,10 @@ pub struct ApplySketch {
     pub(crate) path: String,
     pub(crate) sketch: String,
     /// What it does, in words.
+    #[schemars(description = "")]
     pub instruction: Option<String>,
     /// The version you read.
+    #[schemars(description = "")]
     pub(crate) version: Option<String>,
 }
 
@@ -278,7 +282,7 @@ pub struct SetValue {
     /// The version, if it must be this.
     #[schemars(description = "")]
     pub version: Option<String>,
-    /// Several of these, one after the other.
+    /// Several of these; path and version stay outside.
     pub edits: Option<Vec<JsonObject>>,
 }
 
@@ -286,15 +290,15 @@ pub struct SetValue {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneValue {
-    /// ["scripts", "test"]; in lists ["steps", "0"] or ["steps", "name=Test"].
+    /// ["scripts", "test"]; in lists ["steps", "0"], ["steps", "name=Test"].
     pub key: Option<Vec<String>>,
-    /// The new value, if it is a text.
+    /// The new text.
     pub value: Option<String>,
     /// Or as JSON: 5, true, null, ["a"].
     pub json: Option<String>,
-    /// Refuse unless this stands there.
+    /// Refuse unless it is this.
     pub expected: Option<String>,
-    /// The key is new; in a list, before that index (-1: last).
+    /// The key is new; in a list, before that index (-1: at the end).
     pub insert: Option<bool>,
     /// The key below the new one.
     #[schemars(description = "")]
@@ -311,6 +315,7 @@ pub struct OneValue {
 #[serde(deny_unknown_fields)]
 pub struct RenameSymbol {
     /// A file with it.
+    #[schemars(description = "")]
     pub path: String,
     /// Its name, as in read_file, or as it stands in line.
     pub symbol: Option<String>,
@@ -319,12 +324,53 @@ pub struct RenameSymbol {
     /// From 1, if it stands there twice.
     pub column: Option<usize>,
     /// Without its path.
+    #[schemars(description = "")]
     pub new_name: String,
     /// Though more in code stays than changes.
     pub despite_mentions: Option<bool>,
     /// The version, if it must be this.
     #[schemars(description = "")]
     pub version: Option<String>,
+}
+
+/// Arguments of `find_symbol`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindSymbol {
+    /// Its name (Class.method).
+    pub symbol: Option<String>,
+    /// Or where it stands: path, path:line or path:line:column.
+    pub path: Option<String>,
+    /// Default: definition.
+    #[schemars(extend("enum" = ["definition", "references", "implementations"]))]
+    pub want: Option<String>,
+}
+
+impl FindSymbol {
+    /// Returns the path without the line and the column that may follow it, and these.
+    pub fn place(&self) -> Option<(&str, Option<usize>, Option<usize>)> {
+        let path = self.path.as_deref()?;
+        let number = |path| -> Option<(&str, usize)> {
+            let (path, number): (&str, &str) = str::rsplit_once(path, ':')?;
+            Some((path, number.parse().ok()?))
+        };
+        Some(match number(path) {
+            None => (path, None, None),
+            Some((before, last)) => match number(before) {
+                None => (before, Some(last), None),
+                Some((before, line)) => (before, Some(line), Some(last)),
+            },
+        })
+    }
+
+    /// Returns which places are wanted. The schema has checked the word.
+    pub fn which(&self) -> Which {
+        match self.want.as_deref() {
+            Some("references") => Which::References,
+            Some("implementations") => Which::Implementations,
+            _ => Which::Definitions,
+        }
+    }
 }
 
 /// Arguments of `replace_lines`.
@@ -334,11 +380,11 @@ pub struct ReplaceLines {
     /// The file to edit.
     #[schemars(description = "")]
     pub path: String,
-    /// The version whose lines these are; required, but for from alone.
+    /// Whose lines these are; required, but for from alone.
     pub version: Option<String>,
-    /// The first line to replace, from 1.
+    /// The first one, from 1.
     pub start_line: Option<usize>,
-    /// The last line to replace; start_line - 1 inserts before start_line.
+    /// The last one; start_line - 1 inserts before it.
     pub end_line: Option<usize>,
     /// Or a definition or key, as in read_file.
     pub symbol: Option<String>,
@@ -352,7 +398,7 @@ pub struct ReplaceLines {
     pub kind: Option<String>,
     /// Else they stay.
     pub clear_outputs: Option<bool>,
-    /// The lines to put there, literally. Empty deletes.
+    /// What to put there, literally. Empty deletes.
     pub new_text: Option<String>,
     /// Instead of new_text: lines or a cell to copy or move. With only path beside it: into a new file.
     pub from: Option<LinesOfFile>,
@@ -523,6 +569,7 @@ fn lines_of_version(
 #[serde(deny_unknown_fields)]
 pub struct ReplaceInFiles {
     /// All places of it are replaced.
+    #[schemars(description = "")]
     pub old_string: String,
     /// What to put there. Empty deletes.
     pub new_string: String,
@@ -541,7 +588,7 @@ pub struct ReplaceInFiles {
     pub path: Option<String>,
     /// As in list_files.
     pub glob: Option<String>,
-    /// Refuse unless so many places.
+    /// Else refused, with all places by number.
     pub expected_count: Option<usize>,
     /// Refuse unless in so many files.
     #[schemars(description = "")]
@@ -621,6 +668,7 @@ pub struct EditPreview {
 #[serde(deny_unknown_fields)]
 pub struct ApplyPreview {
     /// The handle.
+    #[schemars(description = "")]
     pub preview: String,
     /// Only these, by number.
     pub hunks: Option<Vec<usize>>,
@@ -632,6 +680,8 @@ pub struct ApplyPreview {
 pub struct Diagnostics {
     /// Files (default: those that you read or edited).
     pub paths: Option<Vec<String>>,
+    /// And what servers offer to do about them, for apply_preview.
+    pub fixes: Option<bool>,
 }
 
 /// Arguments of `undo_edit`.
@@ -650,11 +700,12 @@ pub struct UndoEdit {
 #[serde(deny_unknown_fields)]
 pub struct EditHistory {
     /// Only edits of this file.
+    #[schemars(description = "")]
     pub path: Option<String>,
     /// This edit: its diff and its request.
     pub edit: Option<String>,
     /// One diff over all of yours in this session.
     pub net: Option<bool>,
-    /// How many to list (default 20).
+    /// Default 20.
     pub limit: Option<usize>,
 }

@@ -9,8 +9,8 @@ mod review;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
-    EditOfSeveral, EditPreview, LinesOfFile, ListFiles, MoveFile, OneEdit, OneValue, ReadFile, RenameSymbol,
-    ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
+    EditOfSeveral, EditPreview, FindSymbol, LinesOfFile, ListFiles, MoveFile, OneEdit, OneValue, ReadFile,
+    RenameSymbol, ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;

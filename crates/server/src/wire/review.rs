@@ -48,6 +48,8 @@ pub struct Decide {
     pub preview: Option<String>,
     /// Whether exactly this may be written.
     pub is_allowed: bool,
+    /// Of a preview: only that it is not listed any more. Nothing is said of it.
+    pub is_dismissed: Option<bool>,
     /// What the person says to the model.
     pub comment: Option<String>,
     /// The secret that came with the answer that waits.
@@ -68,8 +70,8 @@ pub struct Revise {
     pub old: usize,
     /// How many there are.
     pub count: usize,
-    /// What they become.
-    pub text: String,
+    /// What they become; without it, what the model wrote.
+    pub text: Option<String>,
 }
 
 /// A page of what there is to review.
@@ -97,6 +99,12 @@ pub struct ReviewPage {
     /// The hunks that were applied, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<Vec<usize>>,
+    /// Whether it was the client that applied the preview, and no person.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_client: bool,
+    /// The folders of the workspace; of a list alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
     /// What a preview would make, for the call that applies what was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
@@ -136,8 +144,10 @@ pub struct ReviewEntry {
     pub subject: &'static str,
     /// Its handle or id.
     pub id: String,
-    /// What it is: its tool, whose it is, and when.
+    /// What it is: its tool, and whose it is.
     pub title: String,
+    /// When it was made, in milliseconds since 1970.
+    pub time: u64,
     /// A line for each of its first files.
     pub files: Vec<String>,
     /// Whether it was taken back.
@@ -170,6 +180,9 @@ pub struct ReviewFile {
     /// Its encoding, unless that is UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<&'static str>,
+    /// Whether nobody can write a hunk of it by hand.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_fixed: bool,
 }
 
 /// Lines that are taken or left together.
@@ -189,6 +202,9 @@ pub struct ReviewHunk {
     /// Whether lines were too long and are shown around their change.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+    /// Whether a person wrote its new text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_by_hand: bool,
     /// What a layer took for what.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forgiven: Option<String>,
@@ -207,6 +223,7 @@ impl ReviewFile {
             hunks,
             lines: None,
             encoding: None,
+            is_fixed: false,
         }
     }
 
@@ -222,6 +239,7 @@ impl ReviewFile {
             hunks,
             lines: None,
             encoding: None,
+            is_fixed: false,
         }
     }
 
@@ -237,6 +255,7 @@ impl ReviewFile {
             hunks: file.diff.hunks().len(),
             lines: None,
             encoding: None,
+            is_fixed: false,
         }
     }
 
@@ -252,7 +271,7 @@ impl ReviewHunk {
         let (old, new, body) =
             hunk.map_or((0, 0, ""), |hunk| (hunk.old_lines().start, hunk.new_lines().start, hunk.body()));
         let (lines, is_cut) = super::outcome::lines_of(body);
-        Self { file, numbers, old, new, lines, is_cut, forgiven: None }
+        Self { file, numbers, old, new, lines, is_cut, is_by_hand: false, forgiven: None }
     }
 
     /// Returns about how many bytes it has on the wire.

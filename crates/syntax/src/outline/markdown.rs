@@ -50,7 +50,7 @@ pub(super) fn headings(text: &[u8]) -> Vec<Definition> {
         open.push((heading.level, found.len()));
         found.push(Definition {
             name: heading.name,
-            kind: "heading",
+            kind: super::HEADING,
             lines: heading.line..=heading.line,
             name_line: heading.line,
             depth: open.len() - 1,

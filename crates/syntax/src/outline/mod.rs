@@ -21,6 +21,9 @@ const IMPL: &str = "impl";
 /// The kind of a key in JSON or TOML, which is a part of a list.
 const KEY: &str = "key";
 
+/// The kind of a heading in Markdown.
+const HEADING: &str = "heading";
+
 /// The definitions of a file, in the order of their lines; those inside of others follow them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline(Vec<Definition>);
@@ -129,6 +132,11 @@ impl Definition {
     /// Returns whether it stands apart from its neighbours, so that the blank lines around it belong to it.
     pub fn is_apart(&self) -> bool {
         self.kind != KEY
+    }
+
+    /// Returns whether it is a definition of code, and no heading or key of data.
+    pub fn is_code(&self) -> bool {
+        self.kind != KEY && self.kind != HEADING
     }
 
     /// Describes the definition without what contains it: `function c`, `impl T for B`.

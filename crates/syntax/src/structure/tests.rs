@@ -56,6 +56,78 @@ fn what_a_variable_stands_for_is_put_in_as_it_stands() {
 }
 
 #[test]
+fn lines_of_the_new_text_are_indented_as_the_place_is() {
+    use Language::{Python, TypeScript};
+    let asked = ["assert $A == $B, $M", "if $A != $B:\n    raise AssertionError($M)"];
+    check(
+        Python,
+        asked,
+        "def f():\n    assert z == 1, \"m\"\nassert y == 2, 'n'\n",
+        "def f():\n    if z != 1:\n        raise AssertionError(\"m\")\nif y != 2:\n    raise AssertionError('n')\n",
+    );
+    check(
+        TypeScript,
+        ["console.log($A);", "if (DEBUG) {\n  log($A);\n\n}"],
+        "function f() {\n\tconsole.log(1);\n}\n",
+        "function f() {\n\tif (DEBUG) {\n\t  log(1);\n\n\t}\n}\n",
+    );
+    // Lines inside of a string or a comment of the new text are what they are.
+    check(
+        Python,
+        ["f($A)", "g(\"\"\"\n  x\n\"\"\", $A,\n  1)"],
+        "if a:\n    f(2)\n",
+        "if a:\n    g(\"\"\"\n  x\n\"\"\", 2,\n      1)\n",
+    );
+    check(TypeScript, ["f($A)", "/*\n x */ g(`\n $A`,\n $A)"], "  f(2)", "  /*\n x */ g(`\n 2`,\n   2)");
+}
+
+#[test]
+fn lines_of_a_variable_move_with_the_line_on_which_it_begins() {
+    use Language::{JavaScript, Python};
+    let text = "def f(a):\n    if a:\n        b()\n        # c\n        d(\"\"\"\n  e\"\"\")\n\n        f(\n            1)\n";
+    check(
+        Python,
+        ["if $C:\n    $$$B", "with x:\n    while $C:\n        $$$B\n        break"],
+        text,
+        "def f(a):\n    with x:\n        while a:\n            b()\n            # c\n            d(\"\"\"\n  e\"\"\")\n\n            \
+         f(\n                1)\n            break\n",
+    );
+    check(
+        Python,
+        ["def $N(self, $P):\n    $$$B", "def $N(self, $P):\n    trace()\n    $$$B"],
+        "class A:\n    def f(self, x):\n        a()\n        b()\n",
+        "class A:\n    def f(self, x):\n        trace()\n        a()\n        b()\n",
+    );
+    check(
+        JavaScript,
+        ["f($$$A);", "if (a) {\n  g($$$A);\n}"],
+        "f(\nb,\nc);\n",
+        "if (a) {\n  g(b,\n  c);\n}\n",
+    );
+    // What is not moved keeps its bytes, also in a place inside of another.
+    check(
+        JavaScript,
+        ["f($A)", "g($A)"],
+        "  f({\n      a: f([\n 1]),\n\tb: `\n  `})",
+        "  g({\n      a: g([\n 1]),\n\tb: `\n  `})",
+    );
+    check(
+        JavaScript,
+        ["f($A)", "g(\n  $A)"],
+        "  f({\n    a: f(1),\n    b: `\n    `})",
+        "  g(\n    {\n      a: g(\n        1),\n      b: `\n    `})",
+    );
+}
+
+#[test]
+fn python_that_would_be_indented_wrongly_is_refused() {
+    let asked = ["if $C:\n    $$$B", "while $C:\n $$$B\n    pass"];
+    assert_eq!(found(Language::Python, asked, "if a:\n    b()\n"), Err(NotMatched::Breaks));
+    let asked = ["f($A)", ""];
+    assert_eq!(found(Language::Python, asked, "if a:\n    f(1)\n"), Err(NotMatched::Breaks));
+}
+
+#[test]
 fn a_variable_that_stands_for_nothing_takes_its_comma_along() {
     check(Language::JavaScript, ["f($$$A)", "g($$$A, 1)"], "f(); f(2);", "g(1); g(2, 1);");
     check(Language::JavaScript, ["f($$$A)", "g(1, $$$A)"], "f(); f(2);", "g(1); g(1, 2);");
@@ -151,10 +223,62 @@ fn what_a_variable_stands_for_stays_one_piece() {
     let equal = ["assertEqual($A, $B)", "assert $A == $B"];
     assert_eq!(apart(Language::Python, equal, "assertEqual(x < y, z)\n"), "A");
     check(Language::JavaScript, ["f($A)", "f(\"$A\", $A)"], "f(a + b);", "f(\"a + b\", a + b);");
-    check(Language::JavaScript, ["f($A)", "{ $A }"], "f(a);", "{ a };");
     // Also of what lies inside of another place.
     check(Language::JavaScript, asked, "double(double(x))", "x * 2 * 2");
     assert_eq!(apart(Language::JavaScript, asked, "double(1 + double(x))"), "A");
+}
+
+#[test]
+fn another_operator_is_not_more_of_the_same() {
+    let text = "p = b != c;\nq = a == b;\nr = a && b;\ns = a /* x */ == b;";
+    let found = found(Language::JavaScript, ["$A == $B", "$A === $B"], text).unwrap();
+    assert_eq!((found.places.len(), found.more), (1, vec![4]));
+}
+
+#[test]
+fn the_code_around_a_place_stays_what_it_is() {
+    use Language::{C, Go, Java, JavaScript, Python, Rust};
+    let sum = ["foo($A, $B)", "$A + $B"];
+    let log = ["console.log($$$A)", ""];
+    for (language, asked, text, line) in [
+        (JavaScript, sum, "x = 1;\ny = -foo(b, c);", 2),
+        (JavaScript, sum, "y = foo(b, c);\nz = foo(b, c) * 2;", 2),
+        (JavaScript, sum, "w = foo(b, c).x;", 1),
+        (JavaScript, sum, "w = !foo(b, c);", 1),
+        (Python, ["div($A, $B)", "$A / $B"], "x = div(a, b) ** 2\n", 1),
+        (Python, ["div($A, $B)", "$A / $B"], "x = 1 / div(a, b)\n", 1),
+        (Python, ["f($X)", "$X or 2"], "y = a * f(x)\n", 1),
+        (Rust, ["add($A, $B)", "$A + $B"], "fn f() { let x = 2 * add(1, 2); }", 1),
+        (Java, ["add($A, $B)", "$A + $B"], "class A { int x = 2 * add(1, 2); }", 1),
+        (JavaScript, log, "if (x) console.log(1)\nlaunch();", 1),
+        (JavaScript, ["console.log($$$A);", ""], "if (x) console.log(1);\nvar f = 1;", 1),
+        (C, ["dbg($$$A);", ""], "void f() { if (x)\n  dbg(x);\n launch(); }", 2),
+        (JavaScript, ["foo($A)", "(a($A))"], "x = y\nfoo(2)", 2),
+        (JavaScript, ["foo($A);", "a($A);\nb($A);"], "if (x) foo(1);", 1),
+        (JavaScript, ["foo($A)", "$A, b"], "g(foo(x));", 1),
+        (JavaScript, ["f($A)", "{ $A }"], "f(a);", 1),
+    ] {
+        let refused = found(language, asked, text);
+        assert_eq!(refused, Err(NotMatched::ChangesAround(line)), "{text}");
+    }
+    check(JavaScript, ["foo($A, $B)", "($A + $B)"], "y = -foo(b, c) * 2;", "y = -(b + c) * 2;");
+    check(JavaScript, sum, "y = foo(b, c); g(foo(b, c), [foo(1, 2)]);", "y = b + c; g(b + c, [1 + 2]);");
+    check(JavaScript, ["console.log($$$A);", ""], "{ console.log(1); a(); }", "{  a(); }");
+    check(JavaScript, ["foo($A);", "a($A);\nb($A);"], "foo(1);\nc();", "a(1);\nb(1);\nc();");
+    check(Python, ["foo($A)", "x = $A"], "if a:\n    foo(1)\n    b()\n", "if a:\n    x = 1\n    b()\n");
+    check(Python, ["foo($A)", "$A, b"], "def f():\n    return foo(1)\n", "def f():\n    return 1, b\n");
+    check(
+        Rust,
+        ["$A.unwrap()", "$A?"],
+        "fn f() { a.unwrap().b(); c(d.unwrap()); }",
+        "fn f() { a?.b(); c(d?); }",
+    );
+    check(
+        Go,
+        ["foo($A)", "bar($A, nil)"],
+        "package p\nfunc f() { x := foo(1) }\n",
+        "package p\nfunc f() { x := bar(1, nil) }\n",
+    );
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
 /// An ability of a file system that edits need or profit from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
@@ -60,6 +63,7 @@ impl ProbeFolder {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
         let place = folder.join(format!("{}try-{:016x}", super::BESIDE, u64::from_ne_bytes(random)));
+        #[allow(unused_mut, reason = "only Unix has a mode to set")]
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -81,7 +85,7 @@ fn two_files(folder: &Path) -> io::Result<(PathBuf, PathBuf)> {
     Ok((one, other))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn exchange(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
@@ -89,7 +93,7 @@ fn exchange(folder: &Path) -> AbilityResult {
         .and_then(|known| Ok(known && fs::read(one)? == b"2" && fs::read(other)? == b"1"))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn rename_to_free(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
@@ -103,21 +107,34 @@ fn rename_to_free(folder: &Path) -> AbilityResult {
 }
 
 /// Returns whether the file system implements a call, whatever the call itself returned.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn known(done: rustix::io::Result<()>) -> AbilityResult {
     match done {
         Ok(()) => Ok(true),
-        Err(error) if super::linux::is_unknown(error) => Ok(false),
+        Err(error) if super::unix::is_unknown(error) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn exchange(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn rename_to_free(folder: &Path) -> AbilityResult {
+    use super::{Disk, Windows};
+    two_files(folder)?;
+    let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
+    let rename = |to: &str| Windows.rename_new((&dir, "one".as_ref()), (&dir, to.as_ref()));
+    match rename("other") {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => rename("free").map(|()| true),
+        Ok(()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 fn rename_to_free(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
@@ -125,22 +142,23 @@ fn rename_to_free(_folder: &Path) -> AbilityResult {
 #[allow(clippy::unnecessary_wraps, reason = "as its neighbours")]
 fn open_beneath(_folder: &Path) -> AbilityResult {
     #[cfg(target_os = "linux")]
-    let can = super::Linux::is_supported();
+    let can = super::Unix::is_supported();
     #[cfg(not(target_os = "linux"))]
-    let can = false;
+    let can = cfg!(windows);
     Ok(can)
 }
 
 fn sync(folder: &Path) -> AbilityResult {
     let (one, _) = two_files(folder)?;
     File::options().write(true).open(one)?.sync_all()?;
-    File::open(folder)?.sync_all()?;
+    super::sync_folder(&Dir::open_ambient_dir(folder, ambient_authority())?)?;
     Ok(true)
 }
 
 fn locks(folder: &Path) -> AbilityResult {
-    let (one, other) = (File::open(folder)?, File::open(folder)?);
-    let locked = |folder: &File| match folder.try_lock() {
+    let lock = if cfg!(windows) { two_files(folder)?.0 } else { folder.to_owned() };
+    let (one, other) = (File::open(&lock)?, File::open(lock)?);
+    let locked = |file: &File| match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
@@ -157,7 +175,7 @@ fn hard_links(folder: &Path) -> AbilityResult {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn attributes(folder: &Path) -> AbilityResult {
     use rustix::fs::{XattrFlags, setxattr};
     use rustix::io::Errno;
@@ -169,7 +187,7 @@ fn attributes(folder: &Path) -> AbilityResult {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn attributes(_folder: &Path) -> AbilityResult {
     Ok(false)
 }

@@ -39,11 +39,13 @@ pub(super) fn from_stat(stat: &fs::Stat) -> Stat {
 
 pub(super) fn may_write(dir: &Dir, name: &OsStr) -> bool {
     // Asks for the effective user, as opening the file for writing would.
-    let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
-    match fs::accessat(dir, name, Access::WRITE_OK, flags) {
+    let may = |flags| fs::accessat(dir, name, Access::WRITE_OK, flags);
+    match may(AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW) {
         Ok(()) => true,
-        // Not every system supports these flags; there the commit finds out.
-        Err(error) => matches!(error, Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP),
+        // macOS knows the second flag only since lately. That the name is no link was found out before.
+        Err(Errno::INVAL) => matches!(may(AtFlags::EACCESS), Ok(()) | Err(Errno::INVAL)),
+        // Not every system has this call; there the commit finds out.
+        Err(error) => matches!(error, Errno::NOSYS | Errno::OPNOTSUPP),
     }
 }
 
@@ -80,6 +82,7 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
         }
     }
     copy_attributes(old, new)?;
+    emend_copyfile::copy_acl_and_flags(old, new)?;
     // A setuid program must not run as a different owner.
     let to = if from.st_mode & 0o6000 == 0 { from } else { fs::fstat(new)? };
     let same_owner = from.st_uid == to.st_uid && from.st_gid == to.st_gid;
@@ -91,22 +94,13 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
 
 fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
     let unsupported = |error: Errno| matches!(error, Errno::NOTSUP | Errno::NOSYS);
-    let mut names = [0u8; 4096];
-    let mut long = Vec::new();
-    let names: &[u8] = match fs::flistxattr(old, &mut names[..]) {
-        Ok(len) => &names[..len],
-        Err(Errno::RANGE) => {
-            long.resize(fs::flistxattr(old, &mut [0u8; 0][..])?, 0);
-            let len = fs::flistxattr(old, &mut long[..])?;
-            &long[..len]
-        }
+    let names = match whole(|buffer| fs::flistxattr(old, buffer)) {
         Err(error) if unsupported(error) => return Ok(()),
-        Err(error) => return Err(error.into()),
+        names => names?,
     };
     for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        let mut value = vec![0u8; 64 * 1024];
-        let len = fs::fgetxattr(old, name, &mut value[..])?;
-        match fs::fsetxattr(new, name, &value[..len], XattrFlags::empty()) {
+        let value = whole(|buffer| fs::fgetxattr(old, name, buffer))?;
+        match fs::fsetxattr(new, name, &value, XattrFlags::empty()) {
             Ok(()) => {}
             // The system chooses the labels that only the system may set.
             Err(Errno::PERM | Errno::ACCESS) if !name.starts_with(b"user.") => {}
@@ -115,4 +109,44 @@ fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The size that most lists of attributes, and most attributes, do not exceed.
+const USUAL: usize = 4096;
+
+/// Reads what the system writes into a buffer that may be too small for it: a resource fork of macOS has any size.
+fn whole(read: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
+    let mut bytes = vec![0; USUAL];
+    loop {
+        match read(&mut bytes) {
+            Ok(len) => {
+                bytes.truncate(len);
+                return Ok(bytes);
+            }
+            // Without a buffer, the system tells the size. It may grow meanwhile.
+            Err(Errno::RANGE) => bytes.resize(read(&mut [])?.max(bytes.len() + 1), 0),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_longer_than_usual_is_read_whole() {
+        for len in [0, USUAL, USUAL + 1, 1_000_000] {
+            let read = |buffer: &mut [u8]| match buffer.len() {
+                0 => Ok(len),
+                room if room < len => Err(Errno::RANGE),
+                _ => {
+                    buffer[..len].fill(7);
+                    Ok(len)
+                }
+            };
+            assert_eq!(whole(read), Ok(vec![7; len]));
+        }
+        assert_eq!(whole(|_| Err(Errno::PERM)), Err(Errno::PERM));
+    }
 }

@@ -9,29 +9,42 @@
 
 pub mod abilities;
 pub(crate) mod fault;
-#[cfg(target_os = "linux")]
-mod linux;
 #[cfg(unix)]
 mod metadata;
 mod portable;
+mod spelling;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use cap_std::fs::Dir;
 
 pub use emend_lease::LeaseResult;
-#[cfg(target_os = "linux")]
-pub use linux::Linux;
 pub(crate) use portable::HELPER;
 pub use portable::Portable;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use unix::Unix;
+#[cfg(windows)]
+pub use windows::Windows;
 
 /// The name prefix of files staged next to their target, where the vault is on another file system.
 pub(crate) const BESIDE: &str = ".emend-";
+/// The name prefix of a displaced file during an exchange in several steps: then comes the name of the staged file, whose
+/// place it gets at last. It is one character, so that the longest names have room for it.
+pub(crate) const ASIDE: &str = "~";
+
+/// The number of further looks at a name that may be missing in the middle of an exchange ([`Disk::leaves_gaps`]), and the
+/// time between them.
+pub(crate) const LOOKS_AT_A_GAP: usize = 5;
+pub(crate) const GAP: Duration = Duration::from_millis(1);
 
 /// The kind of file system object that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +106,12 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn stat(&self, dir: &Dir, name: &OsStr) -> io::Result<Stat>;
     /// Returns the target of the link `name`.
     fn read_link(&self, dir: &Dir, name: &OsStr) -> io::Result<PathBuf>;
+    /// Returns the path of `name` as the disk spells it, where a disk may take another spelling for it and the system can
+    /// tell; `.` is the folder itself. Elsewhere a name is what was written.
+    fn spelled(&self, dir: &Dir, name: &OsStr) -> Option<PathBuf> {
+        let _ = (dir, name);
+        None
+    }
     /// Opens `name` for reading. It never follows a link, and never blocks on a FIFO or device.
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
     /// Returns the metadata of an open file.
@@ -131,8 +150,13 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
     /// Makes a folder; `private` means for this user alone.
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()>;
-    /// Swaps two files, so that neither name is ever missing.
+    /// Swaps two files. Where that takes several steps, a name may be missing for a moment, and a crash leaves what
+    /// [`Disk::settle_exchange`] finishes; no file is ever lost.
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
+    /// Returns whether the target of an exchange has no name for a moment, so that a missing name must be looked for again.
+    fn leaves_gaps(&self) -> bool {
+        false
+    }
     /// Finishes or undoes an exchange that a crash interrupted, on systems where an exchange takes several steps.
     fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
     /// Renames a file to a name that must be free or already belong to the same file.
@@ -148,26 +172,38 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
 }
 
 /// Reopens the folder as a file that can be locked and synced: cap-std opens folders only to reach their content.
+#[cfg(unix)]
 pub(crate) fn folder_as_file(dir: &Dir) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use rustix::fs::{Mode, OFlags, openat};
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(File::from(openat(dir, ".", flags, Mode::empty())?))
-    }
-    #[cfg(not(unix))]
-    {
-        Ok(Dir::reopen_dir(dir)?.into_std_file())
-    }
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(File::from(openat(dir, ".", flags, Mode::empty())?))
+}
+
+/// Reopens the folder as a file. It can be neither locked nor synced here.
+#[cfg(not(unix))]
+pub(crate) fn folder_as_file(dir: &Dir) -> io::Result<File> {
+    Ok(Dir::reopen_dir(dir)?.into_std_file())
+}
+
+/// Makes the names in a folder durable, as [`Disk::sync_dir`] does.
+pub(crate) fn sync_folder(dir: &Dir) -> io::Result<()> {
+    #[cfg(windows)]
+    return emend_windows::flush_folder(dir);
+    #[cfg(not(windows))]
+    return folder_as_file(dir)?.sync_all();
 }
 
 /// Returns the implementation for this machine. `EMEND_DISK=portable` selects the portable one, so that it can be
 /// tested everywhere.
 #[must_use]
 pub fn for_this_machine() -> Arc<dyn Disk> {
-    #[cfg(target_os = "linux")]
-    if std::env::var_os("EMEND_DISK").is_none_or(|choice| choice != "portable") && Linux::is_supported() {
-        return Arc::new(Linux);
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    if std::env::var_os("EMEND_DISK").is_none_or(|choice| choice != "portable") && Unix::is_supported() {
+        return Arc::new(Unix);
+    }
+    #[cfg(windows)]
+    if std::env::var_os("EMEND_DISK").is_none_or(|choice| choice != "portable") {
+        return Arc::new(Windows);
     }
     Arc::new(Portable)
 }

@@ -15,7 +15,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
 use emend_lease::LeaseResult;
 
-use super::{Disk, FileKind, ReadObserver, Stat};
+use super::{Disk, FileKind, ReadObserver, Stat, spelling};
 
 /// The disk of any machine, using cap-std.
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +124,7 @@ impl Disk for Portable {
     }
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
-        // Windows has no such call; its renames are durable when they return.
-        if cfg!(unix) { super::folder_as_file(dir)?.sync_all() } else { Ok(()) }
+        super::sync_folder(dir)
     }
 
     fn sync_all(&self, _dir: &Dir) -> io::Result<bool> {
@@ -229,10 +228,14 @@ impl Disk for Portable {
                     let file = at.0.symlink_metadata(at.1)?;
                     Ok::<_, io::Error>((MetadataExt::dev(&file), MetadataExt::ino(&file)))
                 };
-                // A crash between the two steps leaves both names.
                 if identity(from)? != identity(to)? {
                     return Err(error);
                 }
+                // Another spelling of the name; the file would go with it.
+                if spelling::is_one_entry(self, from, to)? {
+                    return from.0.rename(from.1, to.0, to.1);
+                }
+                // A crash between the two steps leaves both names.
                 return from.0.remove_file(from.1);
             }
             linked => linked?,

@@ -38,6 +38,8 @@ pub(crate) struct PlanContext {
     pub(crate) origin: Origin,
     /// The edit that this one undoes.
     pub(crate) undoes: Option<String>,
+    /// The hunks whose new text a person has written.
+    pub(crate) by_hand: BTreeSet<usize>,
     /// Whether formatters must leave its text alone: it is formatted already, or restores an earlier text.
     pub(crate) is_final: bool,
 }

@@ -42,6 +42,12 @@ impl Preview {
         &self.plan
     }
 
+    /// Returns whether a person has written the new text of this hunk.
+    #[must_use]
+    pub fn is_by_hand(&self, hunk: usize) -> bool {
+        self.context.by_hand.contains(&hunk)
+    }
+
     /// Returns the files that it was made for and their versions then; `None` for one that was not there.
     pub fn found(&self) -> impl Iterator<Item = (&str, Option<Version>)> {
         self.files.iter().map(|(name, (_, version))| (name.as_str(), *version))
@@ -82,7 +88,9 @@ impl Preview {
         let plan = self.plan.revised(by).map_err(|why| not_revised(by, why))?;
         let report = Report::from_plan(&plan, self.context.mtime_check_passed);
         // The text is a person's, and formatters have not seen it.
-        let context = PlanContext { origin: origin.clone(), is_final: false, ..self.context.clone() };
+        let by_hand = self.context.by_hand.iter().copied().chain([by.hunk]).collect();
+        let context =
+            PlanContext { origin: origin.clone(), by_hand, is_final: false, ..self.context.clone() };
         Ok(Self { plan, files: self.files.clone(), context, report })
     }
 

@@ -168,7 +168,7 @@ impl Readings {
     }
 
     /// Returns the content of a version of a file that the client names, if the client has had its line numbers.
-    pub(crate) fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
+    pub fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
         self.numbered.content(name, claimed)
     }
 

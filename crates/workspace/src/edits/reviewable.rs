@@ -91,7 +91,7 @@ impl From<&Revision<'_>> for KeptRevision {
     }
 }
 
-/// What a person has done with a preview.
+/// What was done with a preview.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewWord {
     /// The edit that they made of it; none if they declined it.
@@ -101,6 +101,12 @@ pub struct PreviewWord {
     /// Those that they left out.
     #[serde(default)]
     pub left_out: Vec<usize>,
+    /// What they wrote by hand and applied, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_hand: Vec<String>,
+    /// Whether it was not a person but the client, which needs not be told of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_client: bool,
     /// What they say to the model; may be empty.
     pub comment: String,
 }
@@ -206,7 +212,7 @@ impl Reviewables {
         self.folder.write(&self.folder.made()?, &format!("{handle}{WORD}"), "preview word", &said)
     }
 
-    /// Removes a call whose preview there is no more to look at, since its client has applied it.
+    /// Removes a call whose preview nobody wants to look at any more.
     pub fn forget(&self, handle: &str) {
         if is_name(handle)
             && let Ok(Some(dir)) = self.folder.opened()
@@ -313,6 +319,7 @@ mod tests {
             hunks: Some(vec![1]),
             left_out: vec![2],
             comment: String::new(),
+            ..PreviewWord::default()
         };
         calls.say(&handle("1"), word.clone()).unwrap();
         assert_eq!(calls.word(&handle("1")), Some(word.clone()));

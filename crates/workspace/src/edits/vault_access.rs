@@ -142,7 +142,11 @@ impl VaultAccess {
     }
 
     fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
-        let vault = root.vault.opened(self.disk());
+        let vault = match emend_filelock::LOCKS_FOLDERS {
+            true => root.vault.opened(self.disk()),
+            // A file in the vault stands for the folder.
+            false => Some(self.vault(root)?),
+        };
         let files = vault.and_then(|vault| vault.files_for_locks(self.disk()));
         root.locks.lock(&root.dir, files.as_deref(), deadline)
     }
@@ -210,6 +214,9 @@ impl VaultAccess {
         // A process that may not edit leaves recovery to those that may.
         let mut editable: Vec<Arc<Root>> =
             roots.all().iter().filter(|root| root.policy.terms().mode != Mode::ReadOnly).cloned().collect();
+        // Without a vault nothing is left, and where it has the lock of the root, none is made for that.
+        let has_vault = |root: &Root| !matches!(self.existing_vault(root), Ok(None));
+        editable.retain(|root| emend_filelock::LOCKS_FOLDERS || has_vault(root));
         editable.retain(|root| match self.lock_whole(root, Deadline::after(AT_START)) {
             Ok(_locked) => {
                 self.recover_and_tell(root);

@@ -101,7 +101,7 @@ impl Drop for LockedFiles<'_> {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 mod tests {
     use std::fs::File;
     use std::time::Duration;
@@ -133,6 +133,7 @@ mod tests {
                 Arc::new(LockFiles {
                     sharing: open().unwrap(),
                     bytes: open().unwrap(),
+                    folder: None,
                     are_refused: false.into(),
                 }),
             )

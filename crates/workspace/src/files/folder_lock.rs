@@ -2,7 +2,8 @@
 //!
 //! Processes wait for each other on an advisory lock of the **root folder itself**. A lock file would need a place that
 //! every process of every user checks; the folder already is one, and a refused edit leaves nothing behind. The kernel
-//! wakes waiting processes in turn, and releases the lock of a process that dies.
+//! wakes waiting processes in turn, and releases the lock of a process that dies. Windows locks no folders: there a file in
+//! the vault stands for the folder, so that edits with another vault are as those of any other program.
 //!
 //! Whoever wants the root alone holds that lock all the time. Who shares it holds it for a moment, to **mark** its files:
 //! bytes of the folder, which every process sees, whatever vault it has. Nobody can wait for a mark. So edits with one
@@ -78,6 +79,8 @@ pub(crate) struct LockFiles {
     pub(crate) sharing: File,
     /// The file whose bytes are locked for single files, open for writing.
     pub(crate) bytes: File,
+    /// The file that is locked and marked in place of the root's folder, on systems that lock no folders.
+    pub(crate) folder: Option<File>,
     /// Whether the file system has refused to lock or mark, as some network file systems do.
     pub(crate) are_refused: AtomicBool,
 }
@@ -121,7 +124,7 @@ impl RootLock {
         files: Option<&LockFiles>,
         deadline: Deadline,
     ) -> Result<Alone<'_>, NotDone> {
-        let folder = self.folder(root)?;
+        let folder = self.folder(root, files)?;
         let turn = self.door.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
         let held = Held::wait(folder, Hold::Alone, deadline)?;
         // Nobody joins those who share it now.
@@ -155,7 +158,7 @@ impl RootLock {
         bytes: impl Iterator<Item = u32> + Clone,
         deadline: Deadline,
     ) -> Result<Option<Shared<'a>>, NotDone> {
-        let folder = self.folder(root)?;
+        let folder = self.folder(root, Some(files))?;
         loop {
             let turn = self.door.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
             let held = Held::wait(folder, Hold::Alone, deadline)?;
@@ -204,11 +207,15 @@ impl RootLock {
         self.folder.get().is_none_or(|folder| emend_filelock::is_marked(folder, Some(byte)).unwrap_or(true))
     }
 
-    fn folder(&self, root: &Dir) -> Result<&File, NotDone> {
+    fn folder(&self, root: &Dir, files: Option<&LockFiles>) -> Result<&File, NotDone> {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
         }
-        let folder = folder_as_file(root).map_err(|error| io_problem("Locking the workspace", &error))?;
+        let folder = match files.and_then(|files| files.folder.as_ref()) {
+            Some(file) => file.try_clone(),
+            None => folder_as_file(root),
+        };
+        let folder = folder.map_err(|error| io_problem("Locking the workspace", &error))?;
         Ok(self.folder.get_or_init(|| folder))
     }
 }
@@ -246,7 +253,7 @@ impl Drop for Held<'_> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", windows))]
 mod tests {
     use std::sync::mpsc;
     use std::thread;
@@ -264,10 +271,14 @@ mod tests {
 
     impl Process {
         fn new(folder: &tempfile::TempDir, vault: &str) -> Self {
-            let path = folder.path().join(vault);
-            let open = || File::options().write(true).create(true).truncate(false).open(&path).unwrap();
-            let files =
-                Arc::new(LockFiles { sharing: open(), bytes: open(), are_refused: AtomicBool::new(false) });
+            let open = |name: &str| {
+                let path = folder.path().join(name);
+                File::options().write(true).create(true).truncate(false).open(path).unwrap()
+            };
+            let stand_in = (!emend_filelock::LOCKS_FOLDERS).then(|| open("folder"));
+            let are_refused = AtomicBool::new(false);
+            let files = LockFiles { sharing: open(vault), bytes: open(vault), folder: stand_in, are_refused };
+            let files = Arc::new(files);
             let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
             Self { lock: RootLock::default(), dir, files }
         }

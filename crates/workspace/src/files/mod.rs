@@ -7,6 +7,7 @@ pub mod resolve;
 pub(crate) mod root_locks;
 pub mod roots;
 pub(crate) mod trail;
+pub mod written;
 
 pub(crate) mod effort;
 pub(crate) mod fingerprint;

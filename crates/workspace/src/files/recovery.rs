@@ -20,7 +20,7 @@ use cap_std::fs::Dir;
 use crate::problem::FileState;
 
 use crate::disk::fault::{is_absent, leads_elsewhere};
-use crate::disk::{Disk, FileKind, HELPER};
+use crate::disk::{ASIDE, Disk, FileKind, HELPER};
 use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, NamedFile, PREPARED, STAGING};
 use crate::files::commit::restore::{self, Folder, Site};
 use crate::files::commit::tidy::{self, Tx};
@@ -43,7 +43,7 @@ pub(crate) struct RecoveryFindings {
 /// Finishes or undoes every open transaction of a root.
 pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<RecoveryFindings> {
     let mut findings = RecoveryFindings::default();
-    let names = disk.names(&vault.open)?;
+    let names = bring_to_slots(disk, vault, disk.names(&vault.open)?)?;
     if names.is_empty() {
         return Ok(findings);
     }
@@ -71,6 +71,24 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
     Ok(findings)
 }
 
+/// Gives each displaced file that was set aside the place of its staged file, if that is free: an exchange was interrupted
+/// before its last step. Returns the names without those of files that are still aside; they are handled together with
+/// their staged files.
+fn bring_to_slots(disk: &dyn Disk, vault: &Vault, mut names: Vec<OsString>) -> io::Result<Vec<OsString>> {
+    for at in 0..names.len() {
+        let Some(slot) = slot_of(&names[at]).filter(|slot| !names.contains(slot)) else { continue };
+        disk.rename_new((&vault.open, &names[at]), (&vault.open, &slot))?;
+        names[at] = slot;
+    }
+    names.retain(|name| slot_of(name).is_none());
+    Ok(names)
+}
+
+/// Returns the name of the staged file in whose exchange the file of this name was set aside.
+fn slot_of(name: &OsStr) -> Option<OsString> {
+    name.to_str().and_then(|name| name.strip_prefix(ASIDE)).map(OsString::from)
+}
+
 /// Returns whether a dead edit has left something, for an edit that shares the root and has locked the files with these keys.
 ///
 /// What concerns one of its own files was left by a dead edit. An edit of other files that still runs holds their locks for
@@ -89,7 +107,8 @@ pub(crate) fn has_left(
         })
     };
     for name in disk.names(&vault.open)? {
-        let written = name.to_string_lossy();
+        let slot = slot_of(&name);
+        let written = slot.as_ref().unwrap_or(&name).to_string_lossy();
         let may_be_left = match journal::entry_of_file(vault, &written) {
             // Of which file it is a helper is not in its name.
             _ if written.starts_with(HELPER) => true,

@@ -20,6 +20,9 @@ use crate::problem::Kind;
 use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind};
 use crate::files::trail::Trail;
+use crate::files::written::{beneath, plain};
+use crate::policy::folded::folded;
+use crate::policy::short::may_be_short;
 
 /// The number of links that a path may have; the kernel's own limit.
 const LINKS: usize = 40;
@@ -92,13 +95,43 @@ pub(crate) fn resolve(
     let mut last = None;
     for _ in 0..TRIES {
         match walk(disk, root, canonical, path, allowed) {
-            Ok(place) => return Ok(place),
+            Ok(place) => return Ok(respelled(disk, place)),
             // A new link, or a missing folder: something was swapped meanwhile.
             Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
             Err(refusal) => return Err(refusal),
         }
     }
     Err(Refusal::Io(last.unwrap_or_else(|| io::Error::other("the path kept changing"))))
+}
+
+/// Gives a place the names that the disk has, where it takes other spellings for the same: so that one file has one name
+/// here, and an edit does not give it another.
+fn respelled(disk: &dyn Disk, mut place: Place) -> Place {
+    let there = place.names.len() - place.missing;
+    let parents = place.names.len() - place.missing.max(1);
+    if let Some(path) = disk.spelled(&place.dir, OsStr::new(".")) {
+        let real: Vec<&OsStr> = path.iter().collect();
+        if let Some(real) = real.len().checked_sub(parents).map(|above| &real[above..]) {
+            take_spellings(&mut place.names[..parents], real);
+        }
+    }
+    if there > parents
+        && let Some(path) = disk.spelled(&place.dir, place.file_name())
+        && let Some(real) = path.file_name()
+    {
+        take_spellings(&mut place.names[parents..], &[real]);
+    }
+    place
+}
+
+/// Takes these spellings for names, each where it is one of the same name, or the long form of a short one: the system may
+/// know a file by another name, and a folder may have been moved meanwhile.
+fn take_spellings(names: &mut [OsString], real: &[&OsStr]) {
+    let plain = |name: &OsStr| folded(&name.to_string_lossy());
+    let is_same = |name: &OsStr, real: &OsStr| plain(name) == plain(real) || may_be_short(&plain(name));
+    for (name, real) in names.iter_mut().zip(real).filter(|(name, real)| is_same(name, real)) {
+        *name = (*real).to_owned();
+    }
 }
 
 fn was_swapped(error: &io::Error) -> bool {
@@ -196,12 +229,11 @@ fn follow(
                 if links > LINKS {
                     return Err(Refusal::Outside("it goes through too many links"));
                 }
-                let target = disk.read_link(&dir, &step).map_err(Refusal::Io)?;
+                let target = plain(disk.read_link(&dir, &step).map_err(Refusal::Io)?);
                 let inside = if target.is_absolute() {
                     // An absolute link into the root continues from the root.
-                    let inside = target
-                        .strip_prefix(canonical)
-                        .map_err(|_| Refusal::Outside("a link on the way leaves it"))?;
+                    let inside =
+                        beneath(&target, canonical).ok_or(Refusal::Outside("a link on the way leaves it"))?;
                     names.clear();
                     dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
                     inside

@@ -3,22 +3,26 @@
 //! A root is an open handle. Comparing path strings only decides which root is meant and what a message says; the
 //! kernel decides, beneath the handle, whether a file is inside.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
+use std::thread;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use emend_edit::find::FindLimits;
 
-use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
+use crate::disk::{self, Disk};
+use crate::files::file_locks::FileKey;
 use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::root_locks::RootLocks;
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
+use crate::files::written;
 use crate::policy::{Policy, Terms, git_folder};
 use crate::problem::{EditKind, Kind, Problem};
 
@@ -254,13 +258,15 @@ impl Roots {
     /// Resolves a written path to a file: absolute inside a root, `root:path`, or relative to the only root that has
     /// it.
     pub fn admit(&self, written: &str) -> Result<WorkspacePath, Problem> {
-        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        let understood = self.understood(written)?;
+        let trimmed = &*understood;
         if trimmed.is_empty() || trimmed.contains('\0') {
             let message = "it must name a file, such as src/main.rs".into();
             return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
         }
         check_length(trimmed)?;
-        if trimmed.ends_with('/') || trimmed.ends_with("/.") {
+        let is_after_slash = |end: &str| end.ends_with(is_separator);
+        if is_after_slash(trimmed) || trimmed.strip_suffix('.').is_some_and(is_after_slash) {
             return Err(Problem::new(Kind::NotAFile {
                 what: "written as a folder, with a slash at its end",
             })
@@ -280,13 +286,26 @@ impl Roots {
 
     /// Resolves a written path to a folder or file, which must exist.
     pub(crate) fn admit_start(&self, written: &str) -> Result<Start, Problem> {
-        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        let understood = self.understood(written)?;
+        let trimmed = &*understood;
         if trimmed.contains('\0') {
             let message = "it must name a folder or a file, such as src".into();
             return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
         }
         check_length(trimmed)?;
         self.choose(trimmed, written, |root, inside| self.start_in(root, inside, written), |_| true)
+    }
+
+    /// Returns the path that a written one means on this system.
+    fn understood<'a>(&self, written: &'a str) -> Result<Cow<'a, str>, Problem> {
+        let is_root = |name: &str| {
+            self.roots.iter().any(|root| root.name == name)
+                || self.absent.iter().any(|root| root.name == name)
+        };
+        written::understood(written, is_root).map_err(|why| {
+            let message = format!("'{written}' is no path: {why}");
+            Problem::new(Kind::InvalidArgument { name: "path".into(), message })
+        })
     }
 
     /// Returns what `look` finds in the one root that a written path means.
@@ -303,8 +322,8 @@ impl Roots {
                 .roots
                 .iter()
                 .find_map(|root| {
-                    let inside = path.strip_prefix(&root.path).or_else(|_| path.strip_prefix(&root.given));
-                    inside.ok().map(|inside| (root, inside))
+                    let inside = written::beneath(path, &root.path);
+                    inside.or_else(|| written::beneath(path, &root.given)).map(|inside| (root, inside))
                 })
                 .ok_or_else(|| match self.absent.iter().find(|absent| path.starts_with(&absent.path)) {
                     Some(absent) => absent.problem.clone(),
@@ -388,8 +407,21 @@ impl Roots {
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
     }
 
+    /// Finds the place of a path in a root. A file that is missing while an edit has its name locked is looked for again, where
+    /// an exchange leaves the name free for a moment.
     fn resolve(&self, root: &Root, inside: &Path) -> Result<Place, Refusal> {
-        resolve(&*self.disk, &root.dir, &root.path, inside, &|names| root.policy.may_read(names))
+        let once =
+            || resolve(&*self.disk, &root.dir, &root.path, inside, &|names| root.policy.may_read(names));
+        let mut place = once()?;
+        for _ in 0..disk::LOOKS_AT_A_GAP {
+            let may_be_there = self.disk.leaves_gaps() && place.missing == 1;
+            if !may_be_there || !root.locks.is_locked(FileKey::new(&place.names)) {
+                break;
+            }
+            thread::sleep(disk::GAP);
+            place = once()?;
+        }
+        Ok(place)
     }
 
     /// Returns whether this path from the root leads to a place that may be revealed, existing or not.
@@ -460,7 +492,7 @@ fn check_utf_8(path: &WorkspacePath, written: &str) -> Result<(), Problem> {
 
 /// Refuses paths that are too long for any system, because they only cost time.
 fn check_length(path: &str) -> Result<(), Problem> {
-    let is_short = path.len() <= LONGEST && path.split('/').count() <= DEEPEST;
+    let is_short = path.len() <= LONGEST && path.split(is_separator).count() <= DEEPEST;
     let message = || format!("it has more than {LONGEST} bytes or {DEEPEST} names; write it without '..'");
     if is_short {
         return Ok(());
@@ -507,7 +539,7 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
         })
     };
     let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
-    let path = given.canonicalize().map_err(|error| refused(&error))?;
+    let path = written::canonical(&given).map_err(|error| refused(&error))?;
     if let Some(why) = policy.refuses_root(&path).or_else(|| git_folder::around(&path)) {
         let reason = format!("The workspace folder {shown} cannot be opened: {why}.");
         return Err(Problem::new(Kind::NoWorkspace { reason }));

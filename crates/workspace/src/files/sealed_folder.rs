@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::seal::{Seal, make_private};
 use super::vault::is_ours;
-use crate::disk::folder_as_file;
+use crate::disk::sync_folder;
 
 /// The file name suffix of a file being written.
 const WRITING: &str = ".new";
@@ -83,7 +83,7 @@ impl SealedFolder {
         value: &impl Serialize,
     ) -> io::Result<()> {
         self.replace(dir, name, &self.seal.sealed(purpose, value)?, File::sync_all)?;
-        folder_as_file(dir)?.sync_all()
+        sync_folder(dir)
     }
 
     /// Does the same without waiting for the disk.

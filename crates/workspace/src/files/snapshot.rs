@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 
 use emend_edit::Text;
 use emend_edit::text::TextBuilder;
 
 use crate::disk::fault::{io_problem, is_absent};
-use crate::disk::{Disk, FileKind, Stat};
+use crate::disk::{Disk, FileKind, GAP, LOOKS_AT_A_GAP, Stat};
 use crate::files::effort::{Effort, NotDone};
 use crate::files::roots::{Root, WorkspacePath};
 use crate::problem::{EditKind, Kind, Problem, SeveralNames};
@@ -116,7 +117,7 @@ fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a
         return Ok(None);
     }
     let failed = |error: &io::Error| io_problem("Reading", error).at(&path.name);
-    let file = match disk.open_file(&path.place.dir, path.place.file_name()) {
+    let file = match open_named(disk, path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
         // A link has taken its place since the resolution, or it cannot be opened as a file at all (a socket).
@@ -149,6 +150,20 @@ fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a
         return Err(Problem::new(EditKind::TooLarge { bytes: stat.size, limit }).at(&path.name));
     }
     Ok(Some(Opened { path, file, stat }))
+}
+
+/// Opens the file of a path that was there when it was resolved.
+fn open_named(disk: &dyn Disk, path: &WorkspacePath) -> io::Result<File> {
+    let open = || disk.open_file(&path.place.dir, path.place.file_name());
+    let mut opened = open();
+    for _ in 0..LOOKS_AT_A_GAP {
+        if !disk.leaves_gaps() || !opened.as_ref().is_err_and(is_absent) {
+            break;
+        }
+        thread::sleep(GAP);
+        opened = open();
+    }
+    opened
 }
 
 /// The device and the inode of a file.

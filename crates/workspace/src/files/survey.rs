@@ -16,6 +16,7 @@ use crate::files::folder_lock::Deadline;
 use crate::files::roots::{Root, RootSpec, Roots};
 use crate::files::seal;
 use crate::files::vault::{self, Census};
+use crate::files::written::canonical;
 use crate::policy::{Mode, Policy};
 
 /// The survey of a root.
@@ -97,7 +98,7 @@ fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
 /// created.
 fn fits(disk: &dyn Disk, root: &Root, state: &Path) -> bool {
     let Ok(state) = std::path::absolute(state) else { return false };
-    let Some(there) = state.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return false };
+    let Some(there) = state.ancestors().find_map(|folder| canonical(folder).ok()) else { return false };
     if state.starts_with(&root.path) || state.starts_with(&root.given) || there.starts_with(&root.path) {
         return false;
     }

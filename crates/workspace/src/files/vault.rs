@@ -26,6 +26,7 @@ use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::files::folder_lock::LockFiles;
 use crate::files::seal::{Seal, make_private};
+use crate::files::written::canonical;
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};
 
@@ -206,6 +207,8 @@ const LOG: &str = "log";
 const SHARING: &str = "sharing";
 /// The name of the file whose bytes are the locks of files.
 const LOCKS: &str = "locks";
+/// The name of the file that stands for the root's folder where folders cannot be locked.
+const FOLDER: &str = "folder";
 /// The name of the folder of quarantined transactions.
 const QUARANTINE: &str = "aside";
 
@@ -242,7 +245,12 @@ impl Vault {
         let mut locks = self.locks.lock();
         if locks.is_none() && emend_filelock::HAS_BYTE_LOCKS {
             let both = || {
-                Some(LockFiles { sharing: open(SHARING)?, bytes: open(LOCKS)?, are_refused: false.into() })
+                let folder = match emend_filelock::LOCKS_FOLDERS {
+                    true => None,
+                    false => Some(open(FOLDER)?),
+                };
+                let are_refused = false.into();
+                Some(LockFiles { sharing: open(SHARING)?, bytes: open(LOCKS)?, folder, are_refused })
             };
             *locks = both().map(Arc::new);
         }
@@ -458,7 +466,7 @@ fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bo
     if make {
         make_private(&home).ok()?;
     }
-    let home = home.canonicalize().ok()?;
+    let home = canonical(&home).ok()?;
     if home.starts_with(root.path) {
         return None;
     }

@@ -14,7 +14,7 @@ pub(crate) mod globs;
 mod looser;
 pub mod programs;
 mod settings;
-mod short;
+pub(crate) mod short;
 mod tighten;
 pub(crate) mod wildcards;
 

@@ -53,7 +53,7 @@ fn where_a_file_system_cannot_be_synced_each_of_many_files_is() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn up_to_four_files_are_watched_for_programs_that_write_to_them() {
     let mut scene = Scene::new(native(), EIO);
     scene.disk = Arc::new(FailingDisk::new(native(), EIO).with_leases());

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use emend_edit::patch::{Patch, v4a};
@@ -58,7 +57,8 @@ fn nothing_happens(scene: &Scene) -> Vec<String> {
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
-    fs::set_permissions(to, fs::Permissions::from_mode(0o700)).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
@@ -139,6 +139,7 @@ fn a_torn_or_altered_journal_is_left_alone_and_told() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_linked_transaction_is_left_alone() {
     let scene = interrupted();
     let path = open_transaction(&scene);
@@ -149,7 +150,9 @@ fn a_linked_transaction_is_left_alone() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_folder_that_a_repository_ships_is_left_alone_and_told() {
+    use std::os::unix::fs::PermissionsExt;
     // A whole real one, with an interrupted edit, as an archive of the project would have it.
     let from = interrupted();
     for (mode, owner) in [(0o700, None), (0o755, None), (0o700, Some(1234))] {
@@ -187,7 +190,8 @@ fn interrupted_move() -> Scene {
 
 #[test]
 fn recovery_follows_no_link_and_keeps_what_has_no_place_any_more() {
-    for replace in [true, false] {
+    let replacements: &[bool] = if cfg!(unix) { &[true, false] } else { &[false] };
+    for &replace in replacements {
         let scene = interrupted_move();
         let outside = scene.folder.beside("outside");
         fs::create_dir(&outside).unwrap();
@@ -195,6 +199,7 @@ fn recovery_follows_no_link_and_keeps_what_has_no_place_any_more() {
         // The folder of the moved file is gone, or a link by now.
         fs::remove_dir(scene.folder.at("old")).unwrap();
         if replace {
+            #[cfg(unix)]
             std::os::unix::fs::symlink(&outside, scene.folder.at("old")).unwrap();
         }
         let workspace = scene.workspace();
@@ -383,4 +388,77 @@ fn a_write_into_a_file_that_is_written_over_is_kept_and_told() {
     assert_eq!(scene.folder.read("a.txt"), b"theirs too\n");
     let aside = folder::tree(&home(&scene).join("aside"));
     assert!(aside.values().any(|bytes| bytes == b"one\ntwo\nthree\n"), "{aside:?}");
+}
+
+/// The names of an exchange after each of its three renames.
+#[test]
+#[cfg(windows)]
+fn an_exchange_is_finished_or_taken_back_wherever_it_was_interrupted() {
+    for which in ["one", "many"] {
+        // Before this call, everything is staged, and nothing is in its place yet.
+        let staged_by = |call: &usize| {
+            let scene = Scene::new(native(), 5);
+            assert!(dies(&scene, which, "native", *call), "it was never in the middle");
+            is_staged(&scene, which)
+        };
+        let call = (1..).step_by(3).find(staged_by).unwrap();
+        for steps in 0..=3 {
+            for theirs in [false, true] {
+                let scene = Scene::new(native(), 5);
+                dies(&scene, which, "native", call);
+                let staged = staged_file(&scene, which);
+                let name = staged.file_name().unwrap().to_str().unwrap();
+                let (target, aside) = (scene.folder.at("a.txt"), staged.with_file_name(format!("~{name}")));
+                for (from, to) in
+                    [(&target, &aside), (&staged, &target), (&aside, &staged)].into_iter().take(steps)
+                {
+                    fs::rename(from, to).unwrap();
+                }
+                let is_taken = theirs && steps == 1;
+                if is_taken {
+                    fs::write(&target, "theirs\n").unwrap();
+                }
+                let workspace = scene.workspace();
+                let told = workspace.findings();
+                let text = scene.folder.text("a.txt");
+                let what = format!("{which} after {steps} renames: {text:?} {told:?}");
+                if is_taken {
+                    assert_eq!(text, "theirs\n", "{what}");
+                    let kept = folder::tree(&home(&scene));
+                    assert!(kept.values().any(|bytes| bytes == b"one\ntwo\nthree\n"), "{what}: {kept:?}");
+                    continue;
+                }
+                // A single file whose name is its journal is new from then on.
+                let is_new = which == "one" && steps >= 2;
+                assert_eq!(text, if is_new { "one\nTWO\nthree\n" } else { "one\ntwo\nthree\n" }, "{what}");
+                assert_eq!(told, [""; 0], "{what}");
+                let open: Vec<_> = fs::read_dir(home(&scene).join("tx")).unwrap().collect();
+                assert!(open.is_empty(), "{what}: {open:?}");
+                if !is_new {
+                    edit(&workspace, &one_file(), &NONE).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// Returns the file that is staged for `a.txt`.
+#[cfg(windows)]
+fn staged_file(scene: &Scene, which: &str) -> PathBuf {
+    let open = open_transaction(scene);
+    if which == "one" { open } else { open.join("1") }
+}
+
+/// Returns whether the new content is staged, and the journal of many files is written.
+#[cfg(windows)]
+fn is_staged(scene: &Scene, which: &str) -> bool {
+    let Ok(roots) = fs::read_dir(scene.folder.state().join("roots")) else { return false };
+    let Some(Ok(home)) = roots.into_iter().next() else { return false };
+    let Ok(mut open) = fs::read_dir(home.path().join("tx")) else { return false };
+    let Some(Ok(transaction)) = open.next() else { return false };
+    let is_whole = |path: PathBuf| fs::read(path).is_ok_and(|bytes| bytes == b"one\nTWO\nthree\n");
+    match which {
+        "one" => is_whole(transaction.path()),
+        _ => transaction.path().join("prepared").exists() && is_whole(transaction.path().join("1")),
+    }
 }

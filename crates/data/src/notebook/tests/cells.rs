@@ -76,7 +76,10 @@ fn a_cell_that_moves_little_leaves_the_others_where_they_are() {
 #[test]
 fn a_cell_that_is_there_already_is_told() {
     for to in [CellPlace::At(1), CellPlace::After(id("intro")), CellPlace::Before(id("4f1c22aa"))] {
-        assert_eq!(made(JUPYTER, &[moved(1, to)]), Err((0, CellFault::Same)));
+        assert_eq!(
+            made(JUPYTER, &[moved(1, to)]),
+            Err((0, CellFault::Same(crate::notebook::Already::Place)))
+        );
     }
     assert_eq!(
         made(JUPYTER, &[moved(1, CellPlace::At(3))]),
@@ -168,7 +171,10 @@ fn attachments_are_not_lost() {
 
 #[test]
 fn a_kind_that_is_so_already_is_told() {
-    assert_eq!(made(COLAB, &[kind(CellAddress::Index(0), CellKind::Markdown)]), Err((0, CellFault::Same)));
+    assert_eq!(
+        made(COLAB, &[kind(CellAddress::Index(0), CellKind::Markdown)]),
+        Err((0, CellFault::Same(crate::notebook::Already::Kind)))
+    );
 }
 
 #[test]
@@ -177,9 +183,12 @@ fn outputs_are_cleared_with_the_count() {
     let expected = JUPYTER.replace(outputs, "[],").replace("_count\": 7", "_count\": null");
     check(JUPYTER, &[clear(1)], &expected);
     check(JUPYTER, &[CellChange::ClearOutputs { cell: None }], &expected);
-    assert_eq!(made(JUPYTER, &[clear(0)]), Err((0, CellFault::Same)));
-    assert_eq!(made(JUPYTER, &[clear(2)]), Err((0, CellFault::Same)));
-    assert_eq!(made(&expected, &[CellChange::ClearOutputs { cell: None }]), Err((0, CellFault::Same)));
+    assert_eq!(made(JUPYTER, &[clear(0)]), Err((0, CellFault::Same(crate::notebook::Already::Outputs))));
+    assert_eq!(made(JUPYTER, &[clear(2)]), Err((0, CellFault::Same(crate::notebook::Already::Outputs))));
+    assert_eq!(
+        made(&expected, &[CellChange::ClearOutputs { cell: None }]),
+        Err((0, CellFault::Same(crate::notebook::Already::Outputs)))
+    );
 }
 
 #[test]

@@ -190,7 +190,10 @@ fn a_list_that_is_split_elsewhere_stays_so() {
 
 #[test]
 fn a_source_that_is_so_already_is_told() {
-    assert_eq!(made(COLAB, &[source(CellAddress::Index(0), "Hello")]), Err((0, CellFault::Same)));
+    assert_eq!(
+        made(COLAB, &[source(CellAddress::Index(0), "Hello")]),
+        Err((0, CellFault::Same(crate::notebook::Already::Source)))
+    );
 }
 
 #[test]
@@ -229,7 +232,7 @@ proptest::proptest! {
                 let made = made.strip_prefix(before).unwrap().strip_suffix(behind).unwrap();
                 assert_eq!(made.starts_with('"'), is_one_text);
             }
-            Err(fault) => assert_eq!((fault, &new), ((0, CellFault::Same), &old)),
+            Err(fault) => assert_eq!((fault, &new), ((0, CellFault::Same(crate::notebook::Already::Source)), &old)),
         }
     }
 }

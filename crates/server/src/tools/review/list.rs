@@ -1,7 +1,11 @@
 //! The list of what there is to review: what waits for approval, what was previewed, and the last edits.
 
-use emend_workspace::history::{Edited, HistoryQuery, ago};
+use std::collections::BTreeSet;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use emend_workspace::history::{Edited, HistoryQuery};
 use emend_workspace::problem::Problem;
+use emend_workspace::reviewable::Reviewable;
 
 use super::waiting::is_here;
 use crate::door::Door;
@@ -25,7 +29,9 @@ pub(super) fn page(call: &Call<'_>) -> Result<ReviewPage, Problem> {
         let edits = call.workspace.past_edits().newest(&asked, call.caller.visible_session())?;
         entries.extend(edits.iter().map(edit));
     }
-    Ok(ReviewPage { subject: "list", state: "made", total: entries.len(), entries, ..ReviewPage::default() })
+    let folders = call.workspace.roots().all().iter().map(|root| root.path.display().to_string()).collect();
+    let total = entries.len();
+    Ok(ReviewPage { subject: "list", state: "made", total, entries, folders, ..ReviewPage::default() })
 }
 
 fn waiting(call: &Call<'_>) -> Vec<ReviewEntry> {
@@ -34,7 +40,8 @@ fn waiting(call: &Call<'_>) -> Vec<ReviewEntry> {
     let entry = |waiting: &emend_workspace::approval::Waiting| ReviewEntry {
         subject: "approval",
         id: waiting.id().to_owned(),
-        title: format!("{} by {}, {}", waiting.tool, waiting.client, ago(waiting.time())),
+        title: format!("{} by {}", waiting.tool, waiting.client),
+        time: millis(waiting.time()),
         files: few(waiting.files.clone()),
         is_undone: false,
     };
@@ -43,12 +50,18 @@ fn waiting(call: &Call<'_>) -> Vec<ReviewEntry> {
 
 fn previewed(call: &Call<'_>) -> Vec<ReviewEntry> {
     let all = call.workspace.reviewables().and_then(|calls| calls.all().ok()).unwrap_or_default();
-    let open =
-        all.iter().filter(|asked| asked.word.is_none() && is_here(call, &asked.root.display().to_string()));
-    let entry = |asked: &emend_workspace::reviewable::Reviewable| ReviewEntry {
+    let is_open =
+        |asked: &&Reviewable| asked.word.is_none() && is_here(call, &asked.root.display().to_string());
+    let open: Vec<&Reviewable> = all.iter().filter(is_open).collect();
+    let request = |asked: &Reviewable| (asked.client.clone(), asked.tool.clone(), asked.arguments.clone());
+    // The newest come first. The same request once more takes the place of the older, unless a person has written there.
+    let mut seen = BTreeSet::new();
+    let open = open.into_iter().filter(|asked| seen.insert(request(asked)) || !asked.revisions.is_empty());
+    let entry = |asked: &Reviewable| ReviewEntry {
         subject: "preview",
         id: asked.handle.clone(),
-        title: format!("{} by {}, {}", asked.tool, asked.client, ago(asked.time())),
+        title: format!("{} by {}", asked.tool, asked.client),
+        time: millis(asked.time()),
         files: few(asked.files.clone()),
         is_undone: false,
     };
@@ -60,7 +73,8 @@ fn edit(edit: &Edited) -> ReviewEntry {
     ReviewEntry {
         subject: "edit",
         id: edit.id.clone(),
-        title: format!("{} by {}, {}{takes_back}", edit.tool, edit.client, ago(edit.time)),
+        title: format!("{} by {}{takes_back}", edit.tool, edit.client),
+        time: millis(edit.time),
         files: few(edit
             .files
             .iter()
@@ -68,6 +82,10 @@ fn edit(edit: &Edited) -> ReviewEntry {
             .collect()),
         is_undone: edit.undone_by.is_some(),
     }
+}
+
+fn millis(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// Returns the first of these lines, and how many more there are.

@@ -49,7 +49,7 @@ impl Tool for Review {
                 result.structured_content = serde_json::to_value(page).ok();
                 Ok(TextAnswer::from(result).into())
             }
-            Err(problem) => Ok(Answer::reading(Err(problem))),
+            Err(problem) => Ok(Answer::on_page(Err(problem))),
         }
     }
 }

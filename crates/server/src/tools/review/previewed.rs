@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use emend_edit::diff::{self, DiffPart};
-use emend_edit::plan::{FilePlan, Revision};
+use emend_edit::plan::{Action, FilePlan, Revision};
 use emend_edit::text::split_lines;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::{KeptRevision, PreviewWord, Reviewable};
@@ -28,6 +28,13 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
     let empty = ReviewPage { subject: "preview", id: handle.to_owned(), ..ReviewPage::default() };
     let is_again = asked.again == Some(true) && call.door == Door::Person;
     let gone = if is_again { plan_again(call, handle)? } else { Vec::new() };
+    if call.door == Door::Person
+        && let Some(PreviewWord { edit: Some(edit), hunks, by_client: true, .. }) =
+            call.workspace.reviewables().and_then(|all| all.word(handle))
+    {
+        let (edit, applied) = (Some(edit), hunks);
+        return Ok(ReviewPage { state: "applied", edit, applied, by_client: true, ..empty });
+    }
     let found = match call.previews.find(call.caller.owner(), handle) {
         Ok(found) => found,
         Err(unknown) if call.door == Door::Client => return Err(unknown),
@@ -65,7 +72,8 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
     let from = asked.from.unwrap_or(0);
     let hunk = |(at, part): (usize, &DiffPart)| {
         let hunk = ReviewHunk::new(at, part.numbers.clone(), part.hunk.as_ref());
-        ReviewHunk { forgiven: forgiven(&files[at], &part.numbers), ..hunk }
+        let is_by_hand = part.numbers.iter().any(|number| preview.is_by_hand(*number));
+        ReviewHunk { is_by_hand, forgiven: forgiven(&files[at], &part.numbers), ..hunk }
     };
     let total = parts.iter().map(Vec::len).sum();
     let mut page = with_hunks(empty, asked, total, hunks.skip(from).map(hunk));
@@ -83,6 +91,7 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
                 hunks: parts.get(at).map_or(0, Vec::len),
                 lines: base.filter(|_| report.change != ChangeKind::Delete).map(|base| base.line_count()),
                 encoding: base.map(|base| base.encoding().name()).filter(|name| *name != "utf-8"),
+                is_fixed: files.get(at).is_none_or(is_fixed),
             }
         };
         page.files = Some(report.files.iter().enumerate().map(file).collect());
@@ -92,6 +101,15 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
         page.fired = Some(report.fired.clone());
     }
     Ok(page)
+}
+
+/// Returns whether what the hunks of a file write cannot be told apart, or is no text, so that a person cannot write it.
+fn is_fixed(file: &FilePlan) -> bool {
+    match &file.action {
+        Action::Modify { edit, .. } | Action::Move { edit, .. } => !edit.is_separable(),
+        Action::Create { .. } => false,
+        Action::Delete { .. } => true,
+    }
 }
 
 /// Returns the files that are no longer as the preview found them.
@@ -115,6 +133,22 @@ fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
 pub(in crate::tools) fn of_here(call: &Call<'_>, handle: &str) -> Option<Reviewable> {
     let found = call.workspace.reviewables()?.find(handle)?;
     is_here(call, &found.root.display().to_string()).then_some(found)
+}
+
+/// Plans a preview anew without what a person has written in place of a hunk.
+pub(in crate::tools) fn without_revision(
+    call: &Call<'_>,
+    handle: &str,
+    file: &str,
+    hunk: usize,
+) -> Result<Preview, Problem> {
+    let asked = of_here(call, handle).ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
+    let is_other = |by: &&KeptRevision| by.file != file || by.hunk != hunk;
+    let revisions: Vec<KeptRevision> = asked.revisions.iter().filter(is_other).cloned().collect();
+    let preview =
+        replan(call, &asked, &asked.versions, &revisions).map_err(|mut problems| problems.remove(0))?;
+    keep(call, &asked.with(&preview, revisions));
+    Ok(preview)
 }
 
 /// Keeps what a person has written in a preview for whoever plans it anew.

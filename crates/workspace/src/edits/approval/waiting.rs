@@ -5,6 +5,7 @@
 //! user's seal. A yes is for one edit: it is removed before the edit begins, so that after a failed commit a person is
 //! asked again. A no stands until it expires or the person decides otherwise.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use super::{AwaitingApproval, PlanDigest};
-use crate::disk::folder_as_file;
+use crate::disk::sync_folder;
 use crate::files::report::{ChangeKind, FileReport};
 use crate::files::seal::Seal;
 use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
@@ -210,7 +211,7 @@ impl Approvals {
             word: None,
         };
         let kept = self.folder.made().and_then(|dir| {
-            self.make_room(&dir, &id)?;
+            self.make_room(&dir, &id, &waiting.client)?;
             self.folder.write(&dir, &id, "waiting", &waiting)
         });
         kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
@@ -232,7 +233,7 @@ impl Approvals {
             Err(error) => return Err(error),
         }
         let _ = dir.remove_file(&id);
-        folder_as_file(&dir)?.sync_all()?;
+        sync_folder(&dir)?;
         Ok(word)
     }
 
@@ -275,15 +276,22 @@ impl Approvals {
         said.filter(|said| is_fresh(said.time, self.limits.age))
     }
 
-    /// Removes expired plans, and the oldest ones if there are too many, to make room for this one.
-    fn make_room(&self, dir: &Dir, id: &str) -> io::Result<()> {
+    /// Removes expired plans, and makes room for this one of a client. Where there are too many, it is who holds most whose
+    /// oldest goes: one client alone cannot take the places of others.
+    fn make_room(&self, dir: &Dir, id: &str, client: &str) -> io::Result<()> {
         let mut waiting = Vec::new();
         for name in names(dir)? {
             let counts = match name.strip_suffix(WORD) {
                 Some(of) => self.read_word(dir, of).is_some(),
                 None => match self.read_waiting(dir, &name) {
                     Some(read) => {
-                        waiting.push((read.time, name.clone()));
+                        let bytes = dir.symlink_metadata(&name).map_or(0, |found| found.len());
+                        waiting.push(Held {
+                            time: read.time,
+                            name: name.clone(),
+                            client: read.client,
+                            bytes,
+                        });
                         true
                     }
                     None => is_being_written(dir, &name, self.limits.age),
@@ -293,10 +301,34 @@ impl Approvals {
                 let _ = dir.remove_file(&name);
             }
         }
-        waiting.retain(|(_, name)| name != id);
-        SealedFolder::remove_oldest(dir, waiting, self.limits.count, self.limits.bytes);
-        Ok(())
+        waiting.retain(|held| held.name != id);
+        waiting.sort_by_key(|held| held.time);
+        loop {
+            let bytes = waiting.iter().map(|held| held.bytes).sum::<u64>();
+            let share: fn(&Held) -> u64 = match waiting.len() < self.limits.count {
+                true if bytes <= self.limits.bytes => return Ok(()),
+                true => |held| held.bytes,
+                false => |_| 1,
+            };
+            let mut shares = BTreeMap::from([(client.to_owned(), 1)]);
+            for held in &waiting {
+                *shares.entry(held.client.clone()).or_default() += share(held);
+            }
+            let most = shares.values().copied().max().unwrap_or_default();
+            let Some(at) = waiting.iter().position(|held| shares.get(&held.client) == Some(&most)) else {
+                return Ok(());
+            };
+            let _ = dir.remove_file(waiting.remove(at).name);
+        }
     }
+}
+
+/// A plan that takes a place.
+struct Held {
+    time: u64,
+    name: String,
+    client: String,
+    bytes: u64,
 }
 
 #[cfg(test)]
@@ -339,6 +371,26 @@ mod tests {
         let seal = Arc::new(Seal::of_user(Some(folder.path())).unwrap());
         let approvals = Approvals::new(folder.path().to_owned(), seal);
         (folder, approvals)
+    }
+
+    #[test]
+    fn a_client_that_asks_again_and_again_takes_no_place_of_another() {
+        let (_folder, approvals) = user();
+        let approvals = Approvals { limits: Limits { count: 4, ..LIMITS }, ..approvals };
+        let keep = |digit: &str, client: &str| {
+            let origin = Origin { client: client.into(), ..Origin::default() };
+            approvals.keep(&AwaitingApproval { origin, ..held(plan(digit)) }, Vec::new()).unwrap()
+        };
+        let quiet = keep("1", "quiet");
+        let loud: Vec<String> = ["2", "3", "4", "5", "6"].iter().map(|digit| keep(digit, "loud")).collect();
+        assert!(approvals.find(&quiet).unwrap().is_some());
+        let left: Vec<bool> = loud.iter().map(|id| approvals.find(id).unwrap().is_some()).collect();
+        assert_eq!(left, [false, false, true, true, true]);
+        // Whoever comes now has a place at once.
+        let third = keep("7", "third");
+        let left: Vec<bool> = loud.iter().map(|id| approvals.find(id).unwrap().is_some()).collect();
+        assert_eq!(left, [false, false, false, true, true]);
+        assert!([&quiet, &third].iter().all(|id| approvals.find(id).unwrap().is_some()));
     }
 
     fn names_in(folder: &tempfile::TempDir) -> Vec<String> {

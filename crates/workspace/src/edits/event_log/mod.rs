@@ -89,7 +89,7 @@ impl EventLog {
         for _ in 0..ATTEMPTS {
             let dir = self.made()?;
             let mut file = opened(&dir, CURRENT, OpenOptions::new().read(true).append(true).create(true))?;
-            file.lock()?;
+            emend_filelock::lock_patiently(&file)?;
             let own = identity(&file)?;
             if identity_in(&dir, CURRENT).ok() != Some(own) {
                 // It was rotated or removed while we waited.
@@ -111,8 +111,12 @@ impl EventLog {
             let mut line = line(number);
             line.push('\n');
             if length > 0 && length + line.len() as u64 > self.full {
-                dir.rename(CURRENT, &dir, PREVIOUS)?;
-                continue;
+                match dir.rename(CURRENT, &dir, PREVIOUS) {
+                    Ok(()) => continue,
+                    // A reader may have the previous file open, which keeps its name. This one grows meanwhile.
+                    Err(_) if cfg!(windows) => {}
+                    Err(error) => return Err(error),
+                }
             }
             if let Err(error) = file.write_all(line.as_bytes()) {
                 // A part of the line may have been written.
@@ -121,7 +125,7 @@ impl EventLog {
             }
             self.last = number;
             // Kept open, but unlocked.
-            file.unlock()?;
+            emend_filelock::unlock(&file)?;
             self.end = Some((file, length + line.len() as u64));
             return Ok(number);
         }

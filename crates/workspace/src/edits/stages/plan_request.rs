@@ -129,6 +129,7 @@ fn read_and_plan(
         metadata_sources: BTreeMap::new(),
         mounted: BTreeSet::new(),
         context: PlanContext {
+            by_hand: std::collections::BTreeSet::new(),
             root,
             whole,
             merged,

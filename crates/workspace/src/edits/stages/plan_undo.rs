@@ -55,6 +55,7 @@ impl UndoSource<'_> {
         let names = merged.iter().map(|(name, _)| name.clone()).collect();
         report.notes.extend(merged.into_iter().map(|(file, diff)| Note::StaysChanged { file, diff }));
         let context = PlanContext {
+            by_hand: std::collections::BTreeSet::new(),
             root: Arc::clone(root),
             whole: Vec::new(),
             merged: names,

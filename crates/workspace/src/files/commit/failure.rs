@@ -38,6 +38,8 @@ impl CommitFailure {
         move |error| match error.raw_os_error() {
             // EBUSY: the name is a mount point. EXDEV: the same, where an exchange begins with a hard link.
             Some(16 | 18) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
+            // ERROR_NOT_SAME_DEVICE.
+            Some(17) if cfg!(windows) && step == Step::Place => Self::Mounted { name: name.into() },
             _ => Self::Io { step, name: name.into(), error },
         }
     }

@@ -21,7 +21,7 @@ use emend_edit::Version;
 use emend_edit::plan::Action;
 
 use super::Job;
-use crate::disk::{BESIDE, Disk};
+use crate::disk::{ASIDE, BESIDE, Disk};
 use crate::files::call::CallDigest;
 use crate::files::trail::Trail;
 use crate::files::vault::Vault;
@@ -35,8 +35,8 @@ const WRITING: &str = "writing";
 /// The list of files staged outside of the vault, written before they are.
 pub(crate) const STAGING: &str = "staging";
 
-/// The longest name that every file system supports.
-const LONGEST_NAME: usize = 255;
+/// The longest name that every file system supports, with room for what an exchange puts before it.
+const LONGEST_NAME: usize = 255 - ASIDE.len();
 /// The number of hex digits of a version that fit into a name.
 const DIGITS: usize = 32;
 /// The size of the largest journal that is read; ten thousand files need a fraction of it.

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::disk::{Linux, Portable};
+use crate::disk::{Portable, Unix};
 
 /// A folder with files, folders and links to all of them.
 struct Scene {
@@ -43,7 +43,7 @@ impl Scene {
             true => Err(Kind::PathForbidden { rule: forbidden.into() }),
             false => Ok(()),
         };
-        let disks: [&dyn Disk; 2] = [if Linux::is_supported() { &Linux } else { &Portable }, &Portable];
+        let disks: [&dyn Disk; 2] = [if Unix::is_supported() { &Unix } else { &Portable }, &Portable];
         let outcomes =
             disks.map(|disk| match resolve(disk, &self.root, &self.canonical, Path::new(path), &allowed) {
                 Ok(place) => {

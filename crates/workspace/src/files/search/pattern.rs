@@ -179,6 +179,17 @@ fn may_overlap(text: &str) -> bool {
 
 /// Parses a new text with references to groups.
 fn template(written: &str, matcher: &RegexMatcher) -> Result<Vec<Part>, Problem> {
+    let backslashed = |(at, _): (usize, &str)| {
+        let number = written[at + 1..].chars().next()?.to_digit(10)?;
+        (1..matcher.capture_count()).contains(&(number as usize)).then_some(number)
+    };
+    if let Some(number) = written.match_indices('\\').find_map(backslashed) {
+        let message = format!(
+            "a group is ${number} here, and \\{number} would be put in as it stands; if that is meant, write the group in \
+             old_string as (?:...)"
+        );
+        return Err(invalid("new_string", message));
+    }
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut rest = written;

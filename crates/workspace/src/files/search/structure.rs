@@ -84,6 +84,13 @@ impl StructurePattern {
                 );
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })
             }
+            Err(NotMatched::ChangesAround(line)) => {
+                let message = format!(
+                    "with it, the code around the place in line {line} would mean something else; take more of what stands \
+                     around it into old_string, or put brackets around the new text if it is an expression"
+                );
+                Err(Kind::InvalidArgument { name: "new_string".into(), message })
+            }
             Err(NotMatched::Breaks) => {
                 let message = format!("with it, this file would not be valid {} any more", language.name());
                 Err(Kind::InvalidArgument { name: "new_string".into(), message })

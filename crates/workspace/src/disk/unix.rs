@@ -1,76 +1,50 @@
-//! The Linux disk: `openat2` to stay beneath a root and follow no links, `renameat2` to exchange files and to rename
-//! without replacing. Where a file system lacks these (NFS), the portable steps are taken.
+//! The Unix disk: a file is swapped with another, or renamed without replacing one, in one step of the kernel
+//! (`renameat2` on Linux, `renameatx_np` on macOS). Where a file system lacks these (NFS, FAT), the portable steps are taken.
+//!
+//! What the two systems do in different ways is in [`system`], under the same names for both.
+
+#[cfg(target_os = "linux")]
+#[path = "unix/linux.rs"]
+mod system;
+#[cfg(target_os = "macos")]
+#[path = "unix/macos.rs"]
+mod system;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use emend_lease::LeaseResult;
-use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::{Disk, FileKind, Portable, ReadObserver, Stat, metadata};
+use super::{Disk, FileKind, Portable, ReadObserver, Stat, metadata, spelling};
 
-/// The disk of a Linux machine, using `openat2` and `renameat2`.
+/// The disk of a Linux or macOS machine, using its atomic exchange.
 #[derive(Clone, Copy, Debug)]
-pub struct Linux;
+pub struct Unix;
 
-/// The number of times `openat2` is retried after a concurrent rename made it fail.
-const RACED: usize = 32;
-
-impl Linux {
-    /// Whether this kernel has `openat2` (5.6) and lets us call it.
+impl Unix {
+    /// Whether this kernel has the calls that are used, and lets us make them.
     #[must_use]
     pub fn is_supported() -> bool {
-        fs::openat2(CWD, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH).is_ok()
+        system::is_supported()
     }
 }
 
 /// Returns whether the error means that the file system lacks this kind of rename, as NFS does; the portable steps
 /// replace it.
 pub(super) fn is_unknown(error: Errno) -> bool {
-    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
+    // The last two are one on Linux, and two on macOS.
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP].contains(&error)
 }
 
-/// The number of bytes after which the disk begins with them, in files of at least twice as many.
-const BATCH: usize = 8 * 1024 * 1024;
-/// Pages of this size are written as a whole: one that is not full yet would be written twice.
-const PAGE: u64 = 4096;
-
-/// Writes the content of a new file. That of a large one goes to the disk meanwhile, which takes half the time of its sync.
-fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-    if pieces.iter().map(|piece| piece.len()).sum::<usize>() < 2 * BATCH {
-        return super::portable::write(file, pieces);
-    }
-    let (mut written, mut begun) = (0, 0);
-    for part in pieces.iter().flat_map(|piece| piece.chunks(BATCH)) {
-        file.write_all(part)?;
-        written += part.len() as u64;
-        let full = written - written % PAGE;
-        if full - begun >= BATCH as u64 {
-            emend_writeback::begin(file, begun, full - begun)?;
-            begun = full;
-        }
-    }
-    Ok(())
-}
-
-impl Disk for Linux {
+impl Disk for Unix {
     fn open_dir(&self, root: &Dir, path: &Path) -> io::Result<Dir> {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        for _ in 0..RACED {
-            match fs::openat2(root, path, flags, Mode::empty(), resolve) {
-                Ok(fd) => return Ok(Dir::from_std_file(File::from(fd))),
-                Err(Errno::AGAIN) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Errno::AGAIN.into())
+        system::open_beneath(root, path)
     }
 
     fn stat(&self, dir: &Dir, name: &OsStr) -> io::Result<Stat> {
@@ -80,6 +54,10 @@ impl Disk for Linux {
     fn read_link(&self, dir: &Dir, name: &OsStr) -> io::Result<PathBuf> {
         let target = fs::readlinkat(dir, name, Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()).into())
+    }
+
+    fn spelled(&self, dir: &Dir, name: &OsStr) -> Option<PathBuf> {
+        system::spelled(dir, name)
     }
 
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
@@ -115,7 +93,7 @@ impl Disk for Linux {
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-        metadata::keeping_mode(file, || write(file, pieces))
+        metadata::keeping_mode(file, || system::write(file, pieces))
     }
 
     fn set_executable(&self, file: &File, executable: bool) -> io::Result<()> {
@@ -127,23 +105,19 @@ impl Disk for Linux {
     }
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
-        Ok(fs::fsync(file)?)
+        system::sync(file)
     }
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
-        super::folder_as_file(dir)?.sync_all()
+        system::sync(&super::folder_as_file(dir)?)
     }
 
     fn sync_all(&self, dir: &Dir) -> io::Result<bool> {
-        fs::syncfs(super::folder_as_file(dir)?)?;
-        Ok(true)
+        system::sync_all(dir)
     }
 
     fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
-        let mount = |dir: &Dir| {
-            fs::statx(dir, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id)
-        };
-        Ok(mount(one)? == mount(other)?)
+        Ok(system::mount(one)? == system::mount(other)?)
     }
 
     fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
@@ -178,6 +152,10 @@ impl Disk for Linux {
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         match fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
             Err(error) if is_unknown(error) => Portable.rename_new(from, to),
+            // The name is taken by the file itself, in another spelling of the same name.
+            Err(Errno::EXIST) if spelling::is_one_entry(self, from, to)? => {
+                Ok(fs::renameat(from.0, from.1, to.0, to.1)?)
+            }
             renamed => Ok(renamed?),
         }
     }
@@ -202,23 +180,5 @@ impl Disk for Linux {
 
     fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
         super::portable::entries(dir, limit)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_large_file_is_its_pieces_one_after_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let piece = |len: usize| (0..len).map(|i| (i % 251) as u8).collect::<Vec<u8>>();
-        for lens in [[BATCH + 1, 10, BATCH + 3], [2 * BATCH - 1, 0, 1], [5, 2 * BATCH, 4095], [1, 2, 3]] {
-            let path = folder.path().join(format!("{lens:?}"));
-            let pieces = lens.map(piece);
-            let (file, pieces) = (File::create(&path).unwrap(), pieces.each_ref().map(Vec::as_slice));
-            write(&file, &pieces).unwrap();
-            assert!(std::fs::read(&path).unwrap() == pieces.concat(), "{lens:?}");
-        }
     }
 }

@@ -1,0 +1,245 @@
+//! The command and its tests on Windows' disk, under Wine: built here for Windows, with a C compiler of MinGW.
+//!
+//! Wine is no Windows. What it lacks is skipped by the lists in `tests/wine.txt`, each with its reason; what only a real
+//! Windows shows is in docs/GUARANTEES.md.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::Value;
+
+use crate::random::Random;
+use crate::{bounded, built};
+
+/// The target for which everything is built.
+const TARGET: &str = "x86_64-pc-windows-gnu";
+/// The time after which no more batch of tests begins.
+const TIME: Duration = Duration::from_secs(300);
+/// The longest time for a batch.
+const BATCH_TIME: Duration = Duration::from_secs(180);
+/// The number of tests of the whole command that are a batch.
+const OF_COMMAND: usize = 8;
+/// The packages whose unit tests run.
+const PACKAGES: [&str; 5] =
+    ["emend-windows", "emend-filelock", "emend-lease", "emend-process", "emend-workspace"];
+/// The list of tests that do not run.
+const SKIPPED: &str = "tests/wine.txt";
+
+/// What Wine 8 lacks of the library from which Rust's standard library has its random numbers.
+const RANDOM: &str = "#include <windows.h>\n\
+     BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n\
+     BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count) { return SystemFunction036(bytes, (ULONG)count); }\n";
+
+/// Builds everything and runs it, or only the tests whose names contain `only`. Those of the whole command are drawn in a
+/// random order, as many as there is time for.
+pub(crate) fn run(only: Option<&str>, seed: u64) -> Result<()> {
+    let Some(wine) = Wine::found()? else { return Ok(()) };
+    let begun = Instant::now();
+    let programs = build()?;
+    wine.add_library(&programs)?;
+    println!("built for Windows in {:.0?}", begun.elapsed());
+    let (skips, until) = (skips()?, Instant::now() + TIME);
+    bounded::run(wine.command(&programs.emend).args(["demo", "--color", "never"]), BATCH_TIME)?;
+    println!("the demo is whole");
+    let (mut known, mut batches) = (BTreeSet::new(), Vec::new());
+    for test in &programs.tests {
+        let mut names = wine.names(test)?;
+        known.extend(names.iter().cloned());
+        names.retain(|name| only.is_none_or(|only| name.contains(only)));
+        names.retain(|name| !skips.iter().any(|skip| skip.covers(name)));
+        Random::new(seed).shuffle(&mut names);
+        // What is only of Windows comes first.
+        names.sort_by_key(|name| !name.starts_with("windows::"));
+        let size = if test.is_of_command { OF_COMMAND } else { names.len().max(1) };
+        batches.extend(names.chunks(size).map(|names| (test, names.to_vec())));
+    }
+    for skip in &skips {
+        ensure!(
+            known.iter().any(|name| skip.covers(name)),
+            "{SKIPPED} names {}, which is no test",
+            skip.name
+        );
+    }
+    let wanted: usize = batches.iter().map(|(_, names)| names.len()).sum();
+    let (queue, ran) = (Mutex::new(batches.into_iter()), AtomicUsize::new(0));
+    let next = || queue.lock().ok().filter(|_| Instant::now() < until)?.next();
+    let work = || -> Result<()> {
+        while let Some((test, names)) = next() {
+            let mut command = wine.command(&test.program);
+            // One after the other: a program of Windows inherits handles of those that another thread starts meanwhile.
+            command.current_dir(&test.folder).args(["--exact", "--test-threads=1"]).args(&names);
+            bounded::run(&mut command, BATCH_TIME).with_context(|| test.name.clone())?;
+            ran.fetch_add(names.len(), Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let both = [scope.spawn(work), scope.spawn(work)];
+        both.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread has panicked"))?)
+    })
+    .with_context(|| format!("with the seed {seed}"))?;
+    let skipped = known.iter().filter(|name| skips.iter().any(|skip| skip.covers(name))).count();
+    println!(
+        "{} of {wanted} tests hold under Wine (seed {seed}); {skipped} are skipped, with reasons in {SKIPPED}",
+        ran.into_inner()
+    );
+    Ok(())
+}
+
+/// A test, or a folder of tests, that does not run under Wine.
+struct Skip {
+    name: String,
+}
+
+impl Skip {
+    fn covers(&self, test: &str) -> bool {
+        test == self.name || self.name.ends_with("::") && test.starts_with(&self.name)
+    }
+}
+
+/// Reads the list of tests that do not run. A line has a name, or the beginning of names up to `::`, and the reason.
+fn skips() -> Result<Vec<Skip>> {
+    let list = fs::read_to_string(SKIPPED)?;
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (name, reason) = line.split_once(' ').with_context(|| format!("{line} has no reason"))?;
+            ensure!(!reason.trim().is_empty(), "{line} has no reason");
+            Ok(Skip { name: name.to_owned() })
+        })
+        .collect()
+}
+
+/// What was built for Windows.
+struct Programs {
+    emend: PathBuf,
+    tests: Vec<Tests>,
+}
+
+/// A program of tests.
+struct Tests {
+    name: String,
+    program: PathBuf,
+    /// Whether they are the end-to-end tests.
+    is_of_command: bool,
+    /// The folder of its package, where Cargo would start it.
+    folder: PathBuf,
+}
+
+fn build() -> Result<Programs> {
+    let mut cargo = built::cargo();
+    // What debuggers need would be most of what is linked.
+    cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").args(["test", "--no-run", "--locked", "--target", TARGET]);
+    cargo.args([
+        "--message-format",
+        "json-render-diagnostics",
+        "--lib",
+        "--bins",
+        "--test",
+        "tests",
+        "--test",
+        "faults",
+    ]);
+    cargo.args(["-p", "emend-mcp"]).args(PACKAGES.iter().flat_map(|package| ["-p", package]));
+    let built = cargo.stderr(Stdio::inherit()).output()?;
+    ensure!(built.status.success(), "the build for Windows failed");
+    let (mut emend, mut tests) = (None, Vec::new());
+    for line in String::from_utf8_lossy(&built.stdout).lines() {
+        let artifact: Value = serde_json::from_str(line)?;
+        let Some(program) = artifact["executable"].as_str().map(PathBuf::from) else { continue };
+        if artifact["profile"]["test"] == true {
+            let folder = Path::new(artifact["manifest_path"].as_str().unwrap_or_default()).parent();
+            let folder = folder.context("a package has a folder")?.to_owned();
+            let name = format!(
+                "{}, {}",
+                package_of(&folder),
+                artifact["target"]["name"].as_str().unwrap_or_default()
+            );
+            let is_of_command = artifact["target"]["name"] == "tests";
+            tests.push(Tests { name, program, is_of_command, folder });
+        } else if artifact["target"]["name"] == "emend" {
+            emend = Some(program);
+        }
+    }
+    tests.sort_by_key(|test| (test.is_of_command, test.name.clone()));
+    Ok(Programs { emend: emend.context("the command was not built")?, tests })
+}
+
+fn package_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Wine, with a folder of its own for what it installs.
+struct Wine {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Wine {
+    /// Finds all that is needed; `None`, and a message, if something is missing.
+    fn found() -> Result<Option<Self>> {
+        let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+        let missing = |what: &str| {
+            println!("{what}: what runs under Wine is skipped");
+            Ok(None)
+        };
+        let places = ["wine64", "/usr/lib/wine/wine64"];
+        let Some(program) = places.into_iter().find(|place| has(place)) else {
+            return missing("there is no wine64 here");
+        };
+        if !has("x86_64-w64-mingw32-gcc") {
+            return missing("there is no x86_64-w64-mingw32-gcc here");
+        }
+        let root = Command::new("rustc").args(["--print", "sysroot"]).output()?;
+        let root = PathBuf::from(String::from_utf8_lossy(&root.stdout).trim());
+        if !root.join("lib/rustlib").join(TARGET).exists() {
+            return missing(&format!("rustup has no target {TARGET}"));
+        }
+        let folder = built::target()?.join("wine");
+        fs::create_dir_all(&folder)?;
+        let wine = Self { program: program.into(), folder };
+        // Its first start takes a while.
+        bounded::run(wine.command(Path::new("wineboot")).arg("--init"), Duration::from_secs(180))?;
+        Ok(Some(wine))
+    }
+
+    /// Returns the names of the tests in a program.
+    fn names(&self, test: &Tests) -> Result<Vec<String>> {
+        let listed =
+            bounded::run(self.command(&test.program).args(["--list", "--format", "terse"]), BATCH_TIME)?;
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let names = listed.lines().filter_map(|line| line.trim_end().strip_suffix(": test"));
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// Makes the library that Wine lacks, beside each program.
+    fn add_library(&self, programs: &Programs) -> Result<()> {
+        let (source, library) = (self.folder.join("random.c"), self.folder.join("bcryptprimitives.dll"));
+        fs::write(&source, RANDOM)?;
+        let mut compile = Command::new("x86_64-w64-mingw32-gcc");
+        compile.arg("-shared").arg("-o").arg(&library).arg(&source).arg("-ladvapi32");
+        bounded::run(&mut compile, Duration::from_secs(60))?;
+        let all = programs.tests.iter().map(|test| &test.program).chain([&programs.emend]);
+        let folders: BTreeSet<&Path> = all.filter_map(|program| program.parent()).collect();
+        for folder in folders {
+            fs::copy(&library, folder.join("bcryptprimitives.dll"))?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(program).env("WINEPREFIX", self.folder.join("prefix"));
+        command.env("WINEARCH", "win64").env("WINEDEBUG", "-all");
+        // To start a process takes ten times as long as on Linux.
+        command.env("EMEND_CRASHES", "few");
+        command
+    }
+}
