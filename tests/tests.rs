@@ -10,9 +10,9 @@ mod house;
 mod http;
 mod policy;
 mod protocol;
+mod refused;
 #[cfg(feature = "team")]
 mod team;
-mod refused;
 mod tools;
 #[cfg(windows)]
 mod windows;

@@ -15,7 +15,10 @@ fn serve(folder: &Folder, flags: &[&str]) -> (HttpServer, [Http; 3]) {
     let lines =
         format!("reader {READER} files:read\nwriter {WRITER} files:read files:write\nowner {OWNER}\n");
     std::fs::write(&file, lines).unwrap();
-    let launch = flags.iter().fold(launch(folder), |launch, flag| launch.argument(flag));
+    let mut launch = launch(folder);
+    for flag in flags {
+        launch = launch.argument(flag);
+    }
     let server = HttpServer::start(&launch.argument("--tokens").argument(&file));
     let clients = [READER, WRITER, OWNER].map(|token| Http::new(server.address(), token));
     (server, clients)

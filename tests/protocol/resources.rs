@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{EMEND, launch, serve};
 
 fn uri(folder: &Folder, name: &str) -> String {
-    format!("file://{}/{name}", folder.path().display())
+    folder.uri(name)
 }
 
 fn read(client: &mut Client, uri: &str) -> Result<Value, Value> {

@@ -35,7 +35,7 @@ fn check_all_refused(folder: &Folder, client: &mut Client) {
     check("apply_patch", json!({"patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"}));
     check("edit_preview", json!({"tool": "write_file", "path": "new.txt", "content": "new\n"}));
     check("undo_edit", json!({}));
-    let uri = format!("file://{}", path.display());
+    let uri = emend_testkit::folder::uri(&path);
     assert!(client.request("resources/read", json!({"uri": uri})).is_err());
     assert_eq!(folder.everything(), before);
 }

@@ -15,7 +15,7 @@ const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
 fn uri(folder: &Folder, name: &str) -> String {
-    format!("file://{}/{name}", folder.path().display())
+    folder.uri(name)
 }
 
 fn legacy(folder: &Folder, uris: &[&str]) -> Client {

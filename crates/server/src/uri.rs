@@ -148,7 +148,9 @@ fn path_of(rest: &str) -> Result<String, &'static str> {
         Some(path) if path.starts_with('/') => path,
         _ => path,
     };
-    if !path.starts_with('/') {
+    // Some write the drive right after the two slashes.
+    let has_drive = cfg!(windows) && path.get(1..2) == Some(":");
+    if !path.starts_with('/') && !has_drive {
         return Err("file:// is followed by an absolute path, which begins with a slash");
     }
     let mut pieces = path.split('%');

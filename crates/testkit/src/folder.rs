@@ -70,6 +70,12 @@ impl Folder {
         self.path.join(name)
     }
 
+    /// The URI of a file in the workspace, as the server writes it.
+    #[must_use]
+    pub fn uri(&self, name: &str) -> String {
+        format!("{}/{name}", uri(&self.path))
+    }
+
     /// Writes a file and its folders as another program would, in place.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.at(name);
@@ -112,6 +118,15 @@ impl Folder {
         tree.retain(|name, _| !(cfg!(windows) && is_for_locks(name)));
         tree
     }
+}
+
+/// The URI of a path, as the server writes it, if the path is of characters that stand for themselves there.
+#[must_use]
+pub fn uri(path: &Path) -> String {
+    if !cfg!(windows) {
+        return format!("file://{}", path.display());
+    }
+    format!("file:///{}", path.display().to_string().replace('\\', "/").replace(':', "%3A"))
 }
 
 /// Returns whether this is in the state folder before any edit is made, where locks are files of it.

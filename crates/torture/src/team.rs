@@ -65,7 +65,7 @@ impl Provider {
         let mut child = command.spawn().context("the provider cannot be started")?;
         let mut lines = BufReader::new(child.stdout.take().context("it has an output")?).lines();
         // Warnings may come first.
-        let said = lines.by_ref().map_while(|line| line.ok()).find(|line| line.starts_with('{'));
+        let said = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with('{'));
         let said: Value = serde_json::from_str(&said.context("the provider says nothing")?)?;
         let issuer = said["issuer"].as_str().context("it says its address")?.to_owned();
         std::thread::spawn(move || lines.for_each(drop));

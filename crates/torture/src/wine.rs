@@ -57,7 +57,12 @@ pub(crate) fn run(only: Option<&str>, seed: u64) -> Result<()> {
         Random::new(seed).shuffle(&mut names);
         // What is only of Windows comes first.
         names.sort_by_key(|name| !name.starts_with("windows::"));
-        let size = if test.is_of_command { OF_COMMAND } else { names.len().max(1) };
+        let size = match &*test.target {
+            "tests" => OF_COMMAND,
+            // They start many processes.
+            "faults" => 1,
+            _ => names.len().max(1),
+        };
         batches.extend(names.chunks(size).map(|names| (test, names.to_vec())));
     }
     for skip in &skips {
@@ -127,8 +132,8 @@ struct Programs {
 struct Tests {
     name: String,
     program: PathBuf,
-    /// Whether they are the end-to-end tests.
-    is_of_command: bool,
+    /// Its name in the package: `tests` are the end-to-end tests.
+    target: String,
     /// The folder of its package, where Cargo would start it.
     folder: PathBuf,
 }
@@ -157,18 +162,14 @@ fn build() -> Result<Programs> {
         if artifact["profile"]["test"] == true {
             let folder = Path::new(artifact["manifest_path"].as_str().unwrap_or_default()).parent();
             let folder = folder.context("a package has a folder")?.to_owned();
-            let name = format!(
-                "{}, {}",
-                package_of(&folder),
-                artifact["target"]["name"].as_str().unwrap_or_default()
-            );
-            let is_of_command = artifact["target"]["name"] == "tests";
-            tests.push(Tests { name, program, is_of_command, folder });
+            let target = artifact["target"]["name"].as_str().unwrap_or_default().to_owned();
+            let name = format!("{}, {target}", package_of(&folder));
+            tests.push(Tests { name, program, target, folder });
         } else if artifact["target"]["name"] == "emend" {
             emend = Some(program);
         }
     }
-    tests.sort_by_key(|test| (test.is_of_command, test.name.clone()));
+    tests.sort_by_key(|test| (test.target == "tests", test.name.clone()));
     Ok(Programs { emend: emend.context("the command was not built")?, tests })
 }
 
@@ -239,7 +240,7 @@ impl Wine {
         command.arg(program).env("WINEPREFIX", self.folder.join("prefix"));
         command.env("WINEARCH", "win64").env("WINEDEBUG", "-all");
         // To start a process takes ten times as long as on Linux.
-        command.env("EMEND_CRASHES", "few");
+        command.env("EMEND_CRASHES", "few").env("INSTA_UPDATE", "no");
         command
     }
 }
