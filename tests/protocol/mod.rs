@@ -23,10 +23,11 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 19] = [
+const TOOLS: [&str; 20] = [
     "read_file",
     "list_files",
     "search_text",
+    "find_symbol",
     "str_replace",
     "replace_in_files",
     "replace_lines",

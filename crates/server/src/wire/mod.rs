@@ -6,12 +6,14 @@ mod arguments;
 mod outcome;
 mod past;
 mod review;
+mod symbols;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
-    EditOfSeveral, EditPreview, FindSymbol, LinesOfFile, ListFiles, MoveFile, OneEdit, OneValue, ReadFile,
-    RenameSymbol, ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
+    EditOfSeveral, EditPreview, LinesOfFile, ListFiles, MoveFile, OneEdit, OneValue, ReadFile,
+    ReplaceInFiles, ReplaceLines, SearchText, SetValue, StrReplace, UndoEdit, WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;
 pub use review::{Decide, Review, ReviewEntry, ReviewFile, ReviewHunk, ReviewPage, Revise};
+pub use symbols::{FindSymbol, RenameSymbol};
