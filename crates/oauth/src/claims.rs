@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    fn read(all: Value) -> Result<Claims, Refusal> {
+    fn read(all: &Value) -> Result<Claims, Refusal> {
         Claims::read("https://id.example", all.as_object().cloned().unwrap_or_default())
     }
 
@@ -66,23 +66,23 @@ mod tests {
         for scopes in [json!({"scope": "a b"}), json!({"scp": ["a", "b"]}), json!({"scp": "a b"})] {
             let mut all = scopes;
             all["sub"] = "ann".into();
-            assert_eq!(read(all).map(|claims| claims.scopes), Ok(vec!["a".to_owned(), "b".to_owned()]));
+            assert_eq!(read(&all).map(|claims| claims.scopes), Ok(vec!["a".to_owned(), "b".to_owned()]));
         }
-        assert_eq!(read(json!({"sub": "ann", "scope": 5})).map(|claims| claims.scopes), Ok(Vec::new()));
+        assert_eq!(read(&json!({"sub": "ann", "scope": 5})).map(|claims| claims.scopes), Ok(Vec::new()));
     }
 
     #[test]
     fn a_client_for_itself_is_no_person_of_the_same_name() {
         assert_eq!(
-            read(json!({"client_id": "ann"})).map(|claims| claims.subject),
+            read(&json!({"client_id": "ann"})).map(|claims| claims.subject),
             Ok("client ann".to_owned())
         );
         assert_eq!(
-            read(json!({"sub": "ann", "client_id": "x"})).map(|claims| claims.subject),
+            read(&json!({"sub": "ann", "client_id": "x"})).map(|claims| claims.subject),
             Ok("ann".to_owned())
         );
         for nobody in [json!({}), json!({"sub": ""}), json!({"sub": 5})] {
-            assert!(matches!(read(nobody), Err(Refusal::Invalid(_))));
+            assert!(matches!(read(&nobody), Err(Refusal::Invalid(_))));
         }
     }
 }
