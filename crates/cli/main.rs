@@ -119,7 +119,10 @@ impl Command {
 
     fn run(&self, output: Output) -> Ended {
         match self {
-            Self::Serve(arguments) => in_runtime(serve::run(arguments)),
+            Self::Serve(arguments) => match arguments.http.team_file() {
+                Some(file) => in_runtime(team::run(arguments, file)),
+                None => in_runtime(serve::run(arguments)),
+            },
             Self::Apply(arguments) => patch::apply(arguments, output),
             Self::Preview(arguments) => patch::preview(arguments, output),
             Self::Log(arguments) => history::log(arguments, output),

@@ -13,7 +13,6 @@ use emend_workspace::Workspace;
 use crate::exit::{Ended, Exit, Stop};
 use crate::http;
 use crate::signals::StopRequests;
-use crate::team;
 use crate::workspace::{Opened, OpeningFlags, StartedBy};
 
 /// The timeout for hooks after the last edits when the client has disconnected.
@@ -44,9 +43,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
-    if let Some(file) = arguments.http.team_file() {
-        return team::run(arguments, file).await;
-    }
     let own: Vec<PathBuf> = arguments.http.tokens_file().into_iter().collect();
     let opened = arguments.opening.open(&arguments.workspaces, StartedBy::Client, &own)?;
     let (workspace, effects, apply_model) = match opened {

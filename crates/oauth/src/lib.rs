@@ -1,6 +1,6 @@
 //! The resource server's half of OAuth 2.1: which access tokens are good, who shows them and what they may do.
 //!
-//! [`Authorities`] know one or several issuers. A JWT is checked against the keys that its issuer publishes, any other token
+//! `Authorities` know one or several issuers. A JWT is checked against the keys that its issuer publishes, any other token
 //! by asking an issuer (RFC 7662). What is fetched is bounded in bytes and in time, comes over TLS or from this machine,
 //! along no redirect, and however many bad tokens are shown, an issuer is asked only so often. Everything here blocks.
 //!
