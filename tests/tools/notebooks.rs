@@ -57,6 +57,33 @@ const NOTEBOOK: &str = r##"{
 }
 "##;
 
+#[test]
+fn lines_go_before_the_first_and_arguments_that_do_not_fit_are_refused() {
+    let (folder, mut client) = with_notebook();
+    let version = version(&mut client);
+    let before = folder.tree();
+    let mut asked = |more: Value| {
+        let mut arguments = json!({"path": "a.ipynb", "version": version, "cell": "1"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        client.call("replace_lines", arguments)
+    };
+    for more in [
+        json!({"start_line": 2, "end_line": 0, "new_text": "x\n"}),
+        json!({"start_line": 1, "end_line": u64::MAX, "new_text": "x\n"}),
+        json!({"new_text": "", "clear_outputs": true}),
+        json!({"new_text": "", "kind": "markdown"}),
+        json!({"start_line": 1, "kind": "markdown"}),
+        json!({"start_line": 1, "clear_outputs": true}),
+        json!({"insert": "after", "new_text": "x", "clear_outputs": true}),
+    ] {
+        asked(more.clone()).refused("invalid-argument");
+        assert_eq!(folder.tree(), before, "{more}");
+    }
+    asked(json!({"start_line": 1, "end_line": 0, "new_text": "first()\n"})).ok();
+    let after: Value = serde_json::from_str(&folder.text("a.ipynb")).unwrap();
+    assert_eq!(after["cells"][1]["source"], json!(["first()\n", "import x\n", "y = x.load()\n", "y.show()"]));
+}
+
 fn with_notebook() -> (Folder, Client) {
     let folder = Folder::with([("a.ipynb", NOTEBOOK)]);
     let client = serve(&folder);

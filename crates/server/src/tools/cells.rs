@@ -69,8 +69,9 @@ pub(super) fn replace_lines(
     if symbol.is_some_and(|symbol| !symbol.is_empty()) {
         return Err(one(invalid("symbol", "give either cell or symbol".into())).into());
     }
-    let lines = match (start_line.filter(|line| *line > 0), end_line.filter(|line| *line > 0)) {
-        (None, None) => None,
+    let lines = match (start_line.filter(|line| *line > 0), end_line) {
+        (None, None | Some(0)) => None,
+        // The line before the first is line 0: lines are put before all others.
         (Some(first), last) => Some((first, last.unwrap_or(first))),
         (None, Some(_)) => {
             return Err(one(invalid("start_line", "it is required with end_line".into())).into());
@@ -90,10 +91,23 @@ pub(super) fn replace_lines(
         let cell = || notebook_reading::address(notebook, cell);
         let mut changes = Vec::new();
         match (insert.as_deref(), new_text, from) {
-            (Some(_), ..) if lines.is_some() => {
+            (Some(_), ..) if lines.is_some() || clears => {
                 return Err(one(invalid(
                     "insert",
-                    "it puts a cell beside the cell; leave start_line out".into(),
+                    "it puts a cell beside the cell; leave start_line and clear_outputs out".into(),
+                )));
+            }
+            (None, Some(text), None) if text.is_empty() && lines.is_none() && (clears || kind.is_some()) => {
+                return Err(one(invalid(
+                    "new_text",
+                    "empty, it deletes the cell; leave kind and clear_outputs out, or new_text".into(),
+                )));
+            }
+            (None, None, None) if lines.is_some() => {
+                return Err(one(invalid(
+                    "new_text",
+                    "it is required with start_line; kind and clear_outputs alone are for the whole cell"
+                        .into(),
                 )));
             }
             (Some(side), text, from) => {
@@ -166,6 +180,19 @@ fn taken(
     if from.path != path {
         return Err(invalid("from.path", "only a cell of the same notebook can be taken".into()));
     }
+    let is_named = |line: Option<usize>| line.is_some_and(|line| line > 0);
+    if is_named(from.start_line)
+        || is_named(from.end_line)
+        || from.symbol.is_some_and(|name| !name.is_empty())
+    {
+        return Err(invalid("from.cell", "all of the cell is taken; leave lines and symbol out".into()));
+    }
+    if from.is_moved == Some(true) && kind.is_some() {
+        return Err(invalid(
+            "kind",
+            "a cell that moves keeps its kind; change it by a call of its own".into(),
+        ));
+    }
     let found = notebook_reading::find(notebook, path, &cell)?;
     Ok(match from.is_moved {
         Some(true) => CellChange::Move { cell: notebook_reading::address(notebook, &cell), to: place },
@@ -176,7 +203,7 @@ fn taken(
 /// Returns a source with these lines of it replaced, which are counted from one.
 fn with_lines(source: &str, (first, last): (usize, usize), new: &str) -> Result<String, Problem> {
     let lines: Vec<&str> = source.split_inclusive('\n').collect();
-    if last + 1 < first || last > lines.len() {
+    if last.saturating_add(1) < first || last > lines.len() {
         let message = format!(
             "the cell has {} lines; end_line = start_line - 1 inserts before start_line",
             lines.len()
