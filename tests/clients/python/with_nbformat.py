@@ -2,6 +2,7 @@
 not named must be as they were, and so must every byte outside of them.
 """
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -53,7 +54,9 @@ async def play(client: Adapter, folder: Path) -> None:
         ]
         for tool, arguments, changed in steps:
             old = read(path)
-            answer = await client.call(tool, {"path": NAME, **arguments})
+            reading = done(await client.call("read_file", {"path": NAME}))
+            version = re.search(r"version (\w+)$", reading.text, re.MULTILINE)[1]
+            answer = await client.call(tool, {"path": NAME, "version": version, **arguments})
             edits.append(edit_of(done(answer)))
             new = read(path)
             if changed is not None:
