@@ -269,6 +269,7 @@ impl<'a> Segments<'a> {
 mod tests {
     use super::*;
     use crate::find::{FindLimits, LITERAL, Match, locate, locate_all};
+    use crate::problem::Work;
     use crate::text::Text;
     use proptest::prelude::*;
 
@@ -358,6 +359,17 @@ mod tests {
         let limits = FindLimits::default();
         let all = locate_all(&Haystack::new(&text), b"aa", &limits, &Budget::new(&limits));
         assert!(matches!(all, Err(Kind::OverlappingPlaces { .. })));
+    }
+
+    #[test]
+    fn replace_all_refuses_more_places_than_its_limit() {
+        let text = Text::new(b"a b a b a".to_vec()).unwrap();
+        let all = |replaced: usize| {
+            let limits = FindLimits { replaced, ..FindLimits::default() };
+            locate_all(&Haystack::new(&text), b"a", &limits, &Budget::new(&limits)).map(|places| places.len())
+        };
+        assert_eq!(all(3), Ok(3));
+        assert_eq!(all(2), Err(Kind::WorkLimit { work: Work::Replacing }));
     }
 
     #[test]
