@@ -33,6 +33,18 @@ struct Subject {
     line: usize,
     /// An error in another file, for servers that report it at once.
     elsewhere: Option<Elsewhere>,
+    /// The name of its function, which stands there twice.
+    name_of_function: &'static str,
+    offers: &'static [Offer],
+}
+
+/// What the server offers to do about a content of the file.
+struct Offer {
+    content: &'static str,
+    /// A part of what it calls that.
+    title: &'static str,
+    /// The content with it.
+    mended: &'static str,
 }
 
 /// A file that uses the first one, and has an error in this line after the first one is changed like this.
@@ -57,6 +69,8 @@ const SUBJECTS: &[Subject] = &[
             line: 3,
             changed: "def double(of: int) -> str:\n    return str(of)\n\n\ntotal: str = double(4)\n",
         }),
+        name_of_function: "double",
+        offers: &[],
     },
     Subject {
         name: "typescript-language-server",
@@ -71,6 +85,19 @@ const SUBJECTS: &[Subject] = &[
             line: 3,
             changed: "export const double = (of: number): string => `${of}`;\nexport const total: string = double(4);\n",
         }),
+        name_of_function: "double",
+        offers: &[
+            Offer {
+                content: "export const double = (of: number): number => of * 2;\nexport const total: number = doubel(4);\n",
+                title: "Change spelling to 'double'",
+                mended: "export const double = (of: number): number => of * 2;\nexport const total: number = double(4);\n",
+            },
+            Offer {
+                content: "import { b, a } from './none';\nexport const double = (of: number): number => of * 2 + a;\nexport const total: number = double(4);\n",
+                title: "Organize Imports",
+                mended: "import { a, b } from './none';\nexport const double = (of: number): number => of * 2 + a;\nexport const total: number = double(4);\n",
+            },
+        ],
     },
     Subject {
         name: "clangd",
@@ -80,6 +107,12 @@ const SUBJECTS: &[Subject] = &[
         broken: "int twice(int of) { return of * 2; }\n\nint *total = twice(4);\n",
         line: 3,
         elsewhere: None,
+        name_of_function: "twice",
+        offers: &[Offer {
+            content: "int twice(int of) { return of * 2; }\nint total = twice(4)\n",
+            title: "insert ';'",
+            mended: "int twice(int of) { return of * 2; }\nint total = twice(4);\n",
+        }],
     },
     Subject {
         name: "gopls",
@@ -94,6 +127,8 @@ const SUBJECTS: &[Subject] = &[
             line: 3,
             changed: "package sum\n\nfunc double(of int) string { return \"\" }\n\nvar Total string = double(4)\n",
         }),
+        name_of_function: "double",
+        offers: &[],
     },
 ];
 
@@ -152,6 +187,16 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let is_mended = mended["new"] == json!([]) && mended["gone"] == 1 && mended["errors"] == 0;
     ensure!(is_mended, "the edit that mends it: {mended}");
 
+    subject.check_found(&mut client)?;
+    for offer in subject.offers {
+        edit(&mut client, whole, offer.content)?;
+        offer.check(&mut client, subject.file, &file)?;
+        let now = fs::read_to_string(&file)?;
+        if now != whole {
+            edit(&mut client, &now, whole)?;
+        }
+    }
+
     // A new file. Not for Go, where the copy would define its names twice.
     if subject.name != "gopls" {
         let (_, ending) = subject.file.rsplit_once('.').context("it has an ending")?;
@@ -203,11 +248,42 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
 }
 
 impl Subject {
+    /// Checks that the function is found by its name, and where it is used.
+    fn check_found(&self, client: &mut Client) -> Result<()> {
+        let name = self.name_of_function;
+        let text = client.call("find_symbol", json!({"symbol": name})).ok().text;
+        // A server that has only just started may know no names yet, and then the outlines do.
+        let is_found = text.starts_with("1 definition in 1 file, from ")
+            && text.contains(&format!("\n{} · version ", self.file));
+        ensure!(is_found, "its definition: {text}");
+        let line = self.whole.lines().take_while(|line| !line.contains(name)).count() + 1;
+        let asked = json!({"path": format!("{}:{line}", self.file), "symbol": name, "want": "references"});
+        let text = client.call("find_symbol", asked).ok().text;
+        let found = format!("2 references in 1 file, from {}\n", self.name);
+        ensure!(text.starts_with(&found), "its references: {text}");
+        Ok(())
+    }
+
     /// Checks that an edit reports exactly the one error.
     fn check_broken(&self, says: &Value) -> Result<()> {
         let new = says["new"].as_array().into_iter().flatten();
         let lines: Vec<&Value> = new.map(|new| &new["line"]).collect();
         ensure!(lines == [&json!(self.line)] && says["gone"] == 0, "an edit that breaks a type: {says}");
+        Ok(())
+    }
+}
+
+impl Offer {
+    /// Checks that it is listed, and makes it by its handle.
+    fn check(&self, client: &mut Client, name: &str, file: &Path) -> Result<()> {
+        let text = client.call("diagnostics", json!({"paths": [name], "fixes": true})).ok().text;
+        let all = text.split("\nFix of ").find(|fix| fix.contains(self.title));
+        let fix = all.with_context(|| format!("no '{}' is offered: {text}", self.title))?;
+        let handle = fix.lines().find_map(|line| line.strip_prefix("apply_preview")?.split('"').nth(3));
+        let handle = handle.with_context(|| format!("it is not to be had: {fix}"))?;
+        client.call("apply_preview", json!({"preview": handle})).ok();
+        let now = fs::read_to_string(file)?;
+        ensure!(now == self.mended, "'{}' made this: {now}", self.title);
         Ok(())
     }
 }

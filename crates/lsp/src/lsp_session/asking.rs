@@ -89,7 +89,8 @@ impl LspSession {
     /// Asks what the server would change about each error and warning of a file, and in the file as a whole.
     fn fixes(&mut self, question: &Question, deadline: Instant) -> Result<Vec<Fix>, RequestError> {
         let (path, text) = (&question.path, question.text().unwrap_or_default());
-        let first = self.current_diagnostics(path, deadline)?;
+        // Older ones do no harm: whatever is offered for them is an edit of the present text.
+        let first = self.baseline(path, deadline)?;
         let diagnostics = self.latest_diagnostics(path).unwrap_or(first);
         let mut fixes: Vec<Fix> = Vec::new();
         for wrong in diagnostics.iter().take(PROBLEMS) {
