@@ -282,3 +282,44 @@ fn a_text_in_cells_is_found_without_a_cell_and_outputs_of_old_code_are_told() {
         answer.text
     );
 }
+
+#[test]
+fn no_part_of_a_previewed_change_of_a_cell_is_applied_without_the_rest() {
+    let (folder, mut client) = with_notebook();
+    let change = json!({"tool": "replace_lines", "cell": "load", "new_text": "z", "clear_outputs": true});
+    let mut arguments = change.clone();
+    arguments["version"] = version(&mut client).into();
+    let preview = call(&mut client, "edit_preview", &arguments).ok();
+    let handle = preview.handle();
+    let part = client.call("apply_preview", json!({"preview": handle, "hunks": [1]}));
+    let refused = part.refused("invalid-argument");
+    assert!(refused.text.contains("are one change"), "{}", refused.text);
+    assert_eq!(folder.text("a.ipynb"), NOTEBOOK);
+    client.call("apply_preview", json!({"preview": handle})).ok();
+    let after: Value = serde_json::from_str(&folder.text("a.ipynb")).unwrap();
+    assert_eq!((&after["cells"][1]["source"], &after["cells"][1]["outputs"]), (&json!(["z"]), &json!([])));
+}
+
+#[test]
+fn a_cell_gets_code_with_quotes_and_no_placeholder_for_code_that_goes() {
+    let (folder, mut client) = with_notebook();
+    for (tool, change) in [
+        ("str_replace", json!({"cell": "load", "old_string": "y.show()", "new_string": "print(\"\\\"\")"})),
+        ("replace_lines", json!({"cell": "2", "new_text": "print(\"&gt;\")"})),
+    ] {
+        call(&mut client, tool, &change).ok();
+    }
+    let before = folder.text("a.ipynb");
+    let after: Value = serde_json::from_str(&before).unwrap();
+    assert_eq!(after["cells"][1]["source"][2], "print(\"\\\"\")");
+    assert_eq!(after["cells"][2]["source"], json!(["print(\"&gt;\")"]));
+    let omitting = "import x\n# ... existing code ...\n";
+    let whole = json!({"cell": "load", "new_text": omitting});
+    let lines =
+        json!({"cell": "load", "start_line": 2, "end_line": 3, "new_text": "# ... existing code ..."});
+    let text = json!({"cell": "load", "old_string": "import x\ny = x.load()\n", "new_string": omitting});
+    for (tool, change) in [("replace_lines", &whole), ("replace_lines", &lines), ("str_replace", &text)] {
+        call(&mut client, tool, change).refused("omission-placeholder");
+        assert_eq!(folder.text("a.ipynb"), before, "{change}");
+    }
+}

@@ -163,6 +163,9 @@ pub struct PlaceChange {
     pub old: String,
     /// The text that replaces it, literally.
     pub new: String,
+    /// Whether the caller made it of what it meant, and proved that all places of the file together mean that. They make one
+    /// change, and their texts are not asked what nobody can mean.
+    pub is_proven: bool,
 }
 
 /// One line of a [`LineChange`], without its ending.

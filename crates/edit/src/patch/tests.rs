@@ -22,7 +22,7 @@ fn the_size_of_a_request_counts_all_of_its_text() {
             let lines = vec![Line::Removed(old), Line::Added(new)];
             Change::Lines(LineChange { lines, ..LineChange::default() })
         },
-        |old, new| Change::Place(PlaceChange { offset: 0, old, new }),
+        |old, new| Change::Place(PlaceChange { offset: 0, old, new, is_proven: false }),
         |old, new| Change::Range(RangeChange { first: 1, count: 0, lines: vec![old, new] }),
         |old, new| {
             let new = NewLines::Given(vec![old, new]);

@@ -141,7 +141,8 @@ impl<'a> Overlay<'a> {
                         problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
                     })?;
                 self.notes.extend(found.notes);
-                self.edit(at, found.edit, found.hunks)?;
+                let edit = if are_one(hunks) { found.edit.into_joined() } else { found.edit };
+                self.edit(at, edit, found.hunks)?;
                 for (number, lines) in taken_lines(hunks) {
                     if let Some(text) = taken.get(&number) {
                         self.remove(number, lines, text, name)?;
@@ -451,6 +452,12 @@ fn taken_lines(hunks: &[Hunk]) -> impl Iterator<Item = (usize, &TakenLines)> {
         },
         _ => None,
     })
+}
+
+/// Returns whether these hunks make one change, of which no part can be applied without the rest.
+fn are_one(hunks: &[Hunk]) -> bool {
+    hunks.len() > 1
+        && hunks.iter().any(|hunk| matches!(&hunk.change, Change::Place(place) if place.is_proven))
 }
 
 /// Refuses new content with a placeholder for some of the old content.

@@ -89,9 +89,11 @@ impl Placer<'_> {
         if old.is_empty() || self.bytes().get(place.clone()) != Some(old) {
             return Err(Kind::MovedNumbers);
         }
-        let lines = |text| str::lines(text).collect::<Vec<_>>();
-        let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
-        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
+        if !change.is_proven {
+            let lines = |text| str::lines(text).collect::<Vec<_>>();
+            let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
+            suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
+        }
         self.check_last_line(&place, old, new)?;
         let endings = if new.contains(&b'\n') { self.haystack.endings() } else { LineEndings::None };
         self.builder.claim(number, place.clone());

@@ -276,7 +276,7 @@ fn a_file_that_the_request_moves_is_known_by_the_path_that_it_had() {
 }
 
 fn place(offset: usize, old: &str, new: &str) -> PlaceChange {
-    PlaceChange { offset, old: old.into(), new: new.into() }
+    PlaceChange { offset, old: old.into(), new: new.into(), is_proven: false }
 }
 
 #[test]
@@ -294,6 +294,24 @@ fn places_of_several_files_are_hunks_of_one_plan() {
     );
     let (part, _) = plan.only(&[2]).unwrap();
     assert_eq!(outcome(&part)[0].1.as_deref(), Some("1\n2\n3, 4\n5\n6\n"));
+}
+
+#[test]
+fn places_that_were_proved_together_are_one_change_of_any_text() {
+    let escaped = "{\"a\": \"\", \"b\": \"\"}\n";
+    let proven = |offset, new: &str| PlaceChange { is_proven: true, ..place(offset, "\"\"", new) };
+    let both = [proven(6, "\"say \\\"a\\\"\""), proven(15, "\"say \\\"b\\\"\"")].to_vec();
+    let mut sources = sources();
+    sources.insert("json", "json", Source::Present(Arc::new(Text::new(escaped.into()).unwrap())));
+    let planned =
+        |places| build(&Patch::replace_places([("json".into(), places)]), &sources, &FindLimits::default());
+    let plan = planned(both).unwrap();
+    assert_eq!(plan.can_take(&[1, 2]), Ok(()));
+    for hunk in [1, 2] {
+        assert_eq!(plan.can_take(&[hunk]), Err(Kind::InseparableHunks { name: "json".into() }));
+    }
+    // One place alone is no more than it was.
+    assert!(planned([proven(6, "\"a\"")].to_vec()).unwrap().can_take(&[1]).is_ok());
 }
 
 #[test]

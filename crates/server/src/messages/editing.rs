@@ -258,8 +258,8 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         }
         Kind::InseparableHunks { name } => write!(
             f,
-            "Argument 'hunks': the hunks of {name} depend on each other, as they do where a formatter has changed the \
-             file; name all of them."
+            "Argument 'hunks': the hunks of {name} are one change, as where a formatter has changed the file or a call \
+             changes a cell or values; name all of them."
         ),
     }
 }

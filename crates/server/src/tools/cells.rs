@@ -6,7 +6,7 @@ use std::sync::Arc;
 use emend_data::notebook::{Cell, CellChange, CellKind, CellPlace, Notebook};
 use emend_edit::find::FindLimits;
 use emend_edit::patch::Patch;
-use emend_edit::plan::{self, Source, Sources};
+use emend_edit::plan::{self, Plan, Source, Sources};
 use emend_edit::problem::Kind as EditKind;
 use emend_edit::{Text, Version};
 use emend_workspace::problem::{Again, Kind, Problem, from_edit};
@@ -15,7 +15,7 @@ use emend_workspace::{NotDone, Origin};
 use super::Call;
 use super::asked_servers::invalid;
 use super::edit_request::EditRequest;
-use super::places::places;
+use super::places::proven_places;
 use crate::wire::{LinesOfFile, ReplaceLines, StrReplace};
 use crate::{messages, notebook_reading};
 
@@ -32,17 +32,21 @@ pub(super) fn replace_text(
     let (path, version) = (std::mem::take(&mut asked.path), asked.version.take());
     change(call, (&path, version), &[cell], origin, |name, notebook| {
         let found = notebook_reading::find(notebook, name, cell).map_err(|problem| vec![problem])?;
-        let text = Text::new(found.source.clone().into())
-            .map_err(|kind| vec![Problem::new(Kind::Edit(kind)).at(name)])?;
-        // The source is a text of its own, in which the place is found as in any file.
         let patch = Patch::replace(name, changes).map_err(|problem| vec![Problem::from(problem)])?;
-        let mut sources = Sources::default();
-        sources.insert(name, name, Source::Present(Arc::new(text)));
-        let plan = plan::build(&patch, &sources, &FindLimits::default()).map_err(from_edit)?;
+        let plan = planned(name, &found.source, &patch)?;
         let view = plan.files().first().and_then(|file| file.action.view()).unwrap_or_default().concat();
         let text = String::from_utf8_lossy(&view).into_owned();
         Ok(vec![CellChange::Source { cell: notebook_reading::address(notebook, cell), text }])
     })
+}
+
+/// Plans a patch for the source of a cell, which is a text of its own: places are found in it as in any file.
+fn planned(name: &str, source: &str, patch: &Patch) -> Result<Plan, Refused> {
+    let text = Text::new(source.as_bytes().to_vec())
+        .map_err(|kind| vec![Problem::new(Kind::Edit(kind)).at(name)])?;
+    let mut sources = Sources::default();
+    sources.insert(name, name, Source::Present(Arc::new(text)));
+    plan::build(patch, &sources, &FindLimits::default()).map_err(from_edit)
 }
 
 /// Replaces, inserts, moves or deletes a cell, or replaces lines of its source.
@@ -136,13 +140,17 @@ pub(super) fn replace_lines(
             }
             (None, Some(text), None) => {
                 let text = text.replace("\r\n", "\n");
-                changes.push(match lines {
-                    Some(lines) => {
-                        let text = with_lines(&found.source, lines, &text).map_err(one)?;
-                        CellChange::Source { cell: cell(), text }
-                    }
-                    None if text.is_empty() => CellChange::Delete { cell: cell() },
-                    None => CellChange::Source { cell: cell(), text },
+                let source = match lines {
+                    Some(lines) => Some(with_lines(&found.source, lines, &text).map_err(one)?),
+                    None => Some(text).filter(|text| !text.is_empty()),
+                };
+                if let Some(text) = source.as_ref().filter(|text| **text != found.source) {
+                    // Only what a file may not get is looked for: what comes is the text itself.
+                    let _ = planned(name, &found.source, &Patch::write(name, text.clone()))?;
+                }
+                changes.push(match source {
+                    Some(text) => CellChange::Source { cell: cell(), text },
+                    None => CellChange::Delete { cell: cell() },
                 });
                 if let Some(kind) = kind.filter(|kind| *kind != found.kind) {
                     changes.push(CellChange::Kind { cell: cell(), kind });
@@ -280,7 +288,7 @@ fn change(
     };
     let text = snapshot.text.known_characters().unwrap_or_default();
     let start = snapshot.text.body().start;
-    let places = places(text, start, splices.into_iter().map(|splice| (splice.range, splice.new)));
+    let places = proven_places(text, start, splices.into_iter().map(|splice| (splice.range, splice.new)));
     let patch = Patch::replace_places([(name.clone(), places)]);
     let versions = BTreeMap::from([(name, current.short())]);
     Ok(EditRequest { versions, places_are_found: !is_named, notes, ..EditRequest::new(patch, origin) })

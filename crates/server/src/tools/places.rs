@@ -12,9 +12,19 @@ pub(super) fn places(
 ) -> Vec<PlaceChange> {
     let place = |change| {
         let (range, new) = with_neighbour(text, change);
-        PlaceChange { offset: start + range.start, old: text[range].to_owned(), new }
+        PlaceChange { offset: start + range.start, old: text[range].to_owned(), new, is_proven: false }
     };
     changes.into_iter().map(place).collect()
+}
+
+/// Makes places of changes that were proved to make of the file what was asked, all of them together.
+pub(super) fn proven_places(
+    text: &str,
+    start: usize,
+    changes: impl IntoIterator<Item = (Range<usize>, String)>,
+) -> Vec<PlaceChange> {
+    let places = places(text, start, changes).into_iter();
+    places.map(|place| PlaceChange { is_proven: true, ..place }).collect()
 }
 
 /// A place must have a text: what only comes takes the character beside it along.

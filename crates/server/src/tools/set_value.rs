@@ -11,7 +11,7 @@ use rmcp::model::JsonObject;
 
 use super::Call;
 use super::edit_request::EditRequest;
-use super::places::places;
+use super::places::proven_places;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::data::Asked;
 use crate::wire::{OneValue, SetValue};
@@ -82,7 +82,7 @@ impl EditTool for SetValue {
         };
         let start = snapshot.text.body().start;
         let places =
-            places(text, start, changed.splices.into_iter().map(|Splice { range, new }| (range, new)));
+            proven_places(text, start, changed.splices.into_iter().map(|Splice { range, new }| (range, new)));
         let patch = Patch::replace_places([(name.clone(), places)]);
         let is_named = version.is_some();
         let version = version.unwrap_or_else(|| snapshot.text.version().short());

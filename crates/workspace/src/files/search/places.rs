@@ -281,7 +281,7 @@ impl Places<'_> {
         if self.shown.len() < self.limits.shown_of_file {
             self.shown.push((number, part(line, range.start, self.limits.line)));
         }
-        self.places.push(PlaceChange { offset: offset + range.start, old, new });
+        self.places.push(PlaceChange { offset: offset + range.start, old, new, is_proven: false });
         Ok(())
     }
 }
