@@ -46,6 +46,8 @@ pub(crate) struct LspSession {
     save_includes_text: Option<bool>,
     /// Whether the server publishes diagnostics without a version.
     publishes_unversioned: bool,
+    /// Whether the server was waited for in vain, when it had published no diagnostics of any file.
+    publishes_nothing: bool,
     documents: OpenDocuments,
     /// Whether the server has answered for an edit. Until then, its diagnostics of other files may be older than the
     /// edit.
@@ -83,6 +85,7 @@ impl LspSession {
                 save => Some(save["includeText"].as_bool().unwrap_or(false)),
             },
             publishes_unversioned: false,
+            publishes_nothing: false,
             documents: OpenDocuments::new(Arc::clone(&process), limits.open_documents.max(1)),
             has_answered_edit: false,
             limits,

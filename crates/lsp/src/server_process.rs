@@ -394,6 +394,11 @@ impl Inbox {
         published.map(|published| Arc::clone(&published.latest))
     }
 
+    /// Returns whether no diagnostics of any file have been published.
+    pub(crate) fn has_published_nothing(&self) -> bool {
+        self.published.is_empty()
+    }
+
     /// Returns whether diagnostics were published for this file without a version.
     pub(crate) fn is_published_without_version(&self, path: &Path) -> bool {
         self.published.get(path).is_some_and(|published| published.version.is_none())

@@ -198,7 +198,7 @@ impl Fake {
             let params = json!({"registrations": registrations});
             self.send(&Request { id: RequestId::from("register".to_owned()), method, params }.into());
         }
-        if self.has("pull") || self.has("registers") {
+        if self.has("pull") || self.has("registers") || self.has("publishes-nothing") {
             return;
         }
         if self.has("stale") {
@@ -430,6 +430,7 @@ impl Fake {
             for (at, line) in text.lines().enumerate() {
                 if let Some(column) = line.find(&format!("use {old}")).map(|column| column + 4) {
                     let place = |units: usize| json!({"line": at, "character": units});
+                    let column = column - usize::from(self.has("misplaces"));
                     let range = json!({"start": place(column), "end": place(column + old.len())});
                     let edits = json!([{"range": range, "newText": new}]);
                     steps.push(json!({"textDocument": {"uri": uri, "version": null}, "edits": edits}));

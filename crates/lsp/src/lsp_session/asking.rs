@@ -11,7 +11,7 @@ use crate::known::Dialect;
 use crate::open_documents::uri;
 use crate::place;
 use crate::question::{self, Asked, Fix, Question, Said, Which};
-use crate::server_process::RequestError;
+use crate::server_process::{Inbox, RequestError};
 use crate::workspace_edit::WorkspaceEdit;
 
 /// The title of an action, and its edit or why there is none.
@@ -228,9 +228,13 @@ impl LspSession {
     }
 
     /// Waits until the server has looked at each of the texts, if it is one that says so by its diagnostics: what it finds in
-    /// the text of a file is known to all questions from then on.
-    fn await_texts(&self, question: &Question, deadline: Instant) -> Result<(), RequestError> {
-        if self.kind != Dialect::Plain || self.has_pull_diagnostics() {
+    /// the text of a file is known to all questions from then on. One that has never published any is waited for once.
+    fn await_texts(&mut self, question: &Question, deadline: Instant) -> Result<(), RequestError> {
+        let says_nothing = |inbox: &mut Inbox| inbox.has_published_nothing();
+        if self.kind != Dialect::Plain
+            || self.has_pull_diagnostics()
+            || self.publishes_nothing && self.process.with_inbox(says_nothing)
+        {
             return Ok(());
         }
         let until = deadline.min(Instant::now() + self.limits.reading);
@@ -242,6 +246,10 @@ impl LspSession {
                 is_known.then_some(())
             });
             match looked_at {
+                Err(RequestError::TimedOut) if self.process.with_inbox(says_nothing) => {
+                    self.publishes_nothing = true;
+                    return Ok(());
+                }
                 Err(RequestError::TimedOut) => {
                     let name = path.file_name().unwrap_or_default().display();
                     return Err(RequestError::refused(format!("it has not looked at {name} yet")));

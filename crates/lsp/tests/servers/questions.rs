@@ -78,6 +78,17 @@ fn a_server_that_still_reads_the_project_is_waited_for_and_then_refused() {
 }
 
 #[test]
+fn a_server_that_never_publishes_diagnostics_is_waited_for_and_then_asked() {
+    let limits = ServerLimits { reading: SHORT, ..ServerLimits::default() };
+    let scene = Scene::with_limits(&["renames", "publishes-nothing"], limits);
+    for text in ["old\n", "old old\n"] {
+        let answer = ask(&scene, question(&scene, &[("a.fake", text)], 0));
+        assert_eq!(applied(&scene, &answer, "a.fake", text), text.replace("old", "new"));
+        assert!(!answer.is_complete);
+    }
+}
+
+#[test]
 fn what_moves_with_a_symbol_brings_the_changes_of_its_move() {
     let scene = Scene::new(&["renames", "moves"]);
     let answer = ask(&scene, question(&scene, &[("a.fake", "use old\nold\n")], 4));
