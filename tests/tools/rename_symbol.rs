@@ -276,6 +276,15 @@ fn a_server_that_fails_keeps_no_file_from_moving() {
 }
 
 #[test]
+fn a_server_that_is_a_little_off_changes_nothing_with_a_move() {
+    let folder = Folder::with([("a.fake", "x\n"), ("b.fake", "use a\r\nuse c\r\n")]);
+    let mut client = with(&folder, &["misplaces"]);
+    let answer = client.call("move_file", json!({"from": "a.fake", "to": "d.fake"})).ok();
+    assert!(answer.text.contains("The file moves alone: The language server would change more than paths"));
+    assert_eq!((folder.text("b.fake"), folder.text("d.fake")), ("use a\r\nuse c\r\n".into(), "x\n".into()));
+}
+
+#[test]
 fn what_a_move_leaves_is_told_by_the_new_path() {
     let module = "from .models import Order\nimport lo😀go\n# pricing.py\n";
     let folder = Folder::with([("shop/pricing.py", module), ("shop/cli.py", "from .pricing import total\n")]);

@@ -32,6 +32,10 @@ pub(crate) const MISPLACED: Reason = (
     "The language server names places that do not hold the name in the files as they are now",
     "Send the call again; if it is refused again, use str_replace or replace_in_files",
 );
+pub(crate) const NO_PATHS: Reason = (
+    "The language server would change more than paths of files",
+    "Change what names the old path with str_replace",
+);
 pub(crate) const MOVES_FOLDER: Reason = (
     "The language server would also move a folder",
     "Move its files with apply_patch, and then what names them",

@@ -15,6 +15,7 @@ mod list;
 mod making;
 mod mentioned;
 mod move_file;
+mod path_change;
 mod places;
 mod preview;
 mod proposal;

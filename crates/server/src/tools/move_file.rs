@@ -15,6 +15,7 @@ use emend_workspace::{Effort, NotDone, Origin, WalkScope};
 use super::Call;
 use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
 use super::edit_request::EditRequest;
+use super::path_change;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
 use crate::wire::MoveFile;
@@ -123,6 +124,13 @@ fn changes(
     if !proposed.edit.moves().is_empty() {
         return Err(Some(server_edits::refused(server_edits::MOVES_MORE)));
     }
+    let changes = proposed.changes()?;
+    let is_of_path = |known: &Known, change: &TextChange| {
+        path_change::is_of_path(known.characters(), change, &from.name, &to.name)
+    };
+    if !changes.iter().all(|(known, changes)| changes.iter().all(|change| is_of_path(known, change))) {
+        return Err(Some(server_edits::refused(server_edits::NO_PATHS)));
+    }
     let changed = |(known, changes): (&Known, Vec<TextChange>)| {
         let text = known.characters();
         let line = |change: &TextChange| text[..change.range.start].matches('\n').count() + 1;
@@ -133,7 +141,7 @@ fn changes(
             places: as_places(known, changes),
         }
     };
-    let changes = proposed.changes()?.into_iter().map(changed).collect();
+    let changes = changes.into_iter().map(changed).collect();
     Ok((proposed.servers, changes))
 }
 

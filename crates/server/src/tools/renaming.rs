@@ -62,7 +62,7 @@ pub(super) fn effect(text: &str, change: &TextChange, name: &str, new_name: &str
 }
 
 /// Returns the words of a text, and each character between them.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
