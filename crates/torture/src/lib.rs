@@ -17,6 +17,7 @@
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
+//! cargo xtask projects [SECONDS [COLD [NAME...]]]  renames and moves in real projects, beside a plain client
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
 //! cargo xtask team                       a server for a team, with a real identity provider; needs npm
 //! cargo xtask wine [NAME|all [SEED]]     what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
@@ -39,6 +40,7 @@ mod kill;
 mod lines;
 mod load;
 mod power;
+mod projects;
 mod race;
 mod servers;
 mod strace;
@@ -51,11 +53,15 @@ use anyhow::{Context, Result};
 
 /// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
-     figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
-     servers [NAME...], strace [SECONDS [SEED]], strace POINT, team, wine [NAME|all [SEED]]";
+     figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], \
+     power [SECONDS], projects [SECONDS [COLD [NAME...]]], race [SECONDS], servers [NAME...], \
+     strace [SECONDS [SEED]], strace POINT, team, wine [NAME|all [SEED]]";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
+/// After how long no further project is begun, and how often the server of each is started anew.
+const PROJECTS: Duration = Duration::from_secs(180);
+const COLD: u64 = 2;
 /// How many times stale line numbers are followed unless it is told.
 const CASES: u64 = 1_000_000;
 
@@ -81,6 +87,12 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("load", _) => load::run(&emend()?, time()?)?,
         ("lines", _) => lines::run(number(0, "CASES")?.unwrap_or(CASES))?,
         ("power", _) => power::run(&emend()?, time()?)?,
+        ("projects", _) => {
+            let time = number(0, "SECONDS")?.map_or(PROJECTS, Duration::from_secs);
+            let cold = usize::try_from(number(1, "COLD")?.unwrap_or(COLD))?;
+            // The servers take the time, so that any build will do.
+            projects::run(&built::debug()?, time, cold, arguments.get(2..).unwrap_or_default())?;
+        }
         ("race", _) => race::run(&emend()?, time()?)?,
         ("servers", names) => servers::run(&emend()?, names)?,
         ("team", _) => team::run(&emend()?)?,
