@@ -1,0 +1,1 @@
+//! Nothing: what is wanted of this package are the sources of its dependencies.
