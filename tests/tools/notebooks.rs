@@ -323,3 +323,53 @@ fn a_cell_gets_code_with_quotes_and_no_placeholder_for_code_that_goes() {
         assert_eq!(folder.text("a.ipynb"), before, "{change}");
     }
 }
+
+#[test]
+fn what_a_cell_has_not_is_said_and_nothing_is_lost_without_a_word() {
+    let (folder, mut client) = with_notebook();
+    // There is nothing to clear beside the new source, which is a change all the same.
+    call(&mut client, "replace_lines", &json!({"cell": "2", "new_text": "y = 3", "clear_outputs": true}))
+        .ok();
+    assert_eq!(folder.text("a.ipynb"), NOTEBOOK.replace("y = 2", "y = 3"));
+    call(&mut client, "replace_lines", &json!({"cell": "2", "clear_outputs": true}))
+        .refused("invalid-argument");
+    for odd in ["+1", " 1 ", "1.0", "-0"] {
+        call(&mut client, "read_file", &json!({"cell": odd})).refused("invalid-argument");
+    }
+    // The same file by another spelling of its path.
+    let from = json!({"path": "./a.ipynb", "version": version(&mut client), "cell": "intro"});
+    call(&mut client, "replace_lines", &json!({"cell": "2", "insert": "after", "from": from})).ok();
+    let after: Value = serde_json::from_str(&folder.text("a.ipynb")).unwrap();
+    assert_eq!(after["cells"][3]["source"], json!(["# Title\n", "café"]));
+    // A looser layer found it, which is said as it is for a file.
+    let looser = json!({"cell": "load", "old_string": "  import x\n  y = x.load()", "new_string": "  import x\n  z = x.load()"});
+    let answer = call(&mut client, "str_replace", &looser).ok();
+    assert!(answer.text.contains("indentation"), "{}", answer.text);
+    let attached = NOTEBOOK.replace(
+        "   \"id\": \"intro\",\n",
+        "   \"attachments\": {\"a.png\": {\"image/png\": \"iVBORw0KGgo=\"}},\n   \"id\": \"intro\",\n",
+    );
+    std::fs::write(folder.at("a.ipynb"), &attached).unwrap();
+    let from = json!({"path": "a.ipynb", "version": version(&mut client), "cell": "intro"});
+    let refused = call(&mut client, "replace_lines", &json!({"cell": "2", "insert": "after", "from": from}));
+    assert!(refused.refused("invalid-argument").text.contains("which a copy would not have; move it"));
+    assert_eq!(folder.text("a.ipynb"), attached);
+}
+
+#[test]
+fn a_reading_of_a_long_cell_says_that_it_goes_on_and_an_id_is_one_line() {
+    let long = NOTEBOOK.replace("\"# Title\\n\"", &format!("\"{}\"", "x".repeat(100_000)));
+    let folder = Folder::with([("a.ipynb", long.as_str())]);
+    let mut client = serve(&folder);
+    for arguments in [json!({"path": "a.ipynb"}), json!({"path": "a.ipynb", "cell": "0"})] {
+        let text = client.call("read_file", arguments).ok().text;
+        assert!(
+            text.contains("\nThe cell goes on: offset and limit show the lines of the file."),
+            "{}",
+            text.len()
+        );
+    }
+    let folder = Folder::with([("a.ipynb", NOTEBOOK.replace("\"intro\"", "\"a\\n[1] code id=b\"").as_str())]);
+    let text = serve(&folder).read("a.ipynb").text;
+    assert!(text.contains("\n[0] markdown id=a\\n[1] code id=b\n"), "{text}");
+}

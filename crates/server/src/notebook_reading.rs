@@ -10,6 +10,8 @@ use crate::messages;
 
 /// The most bytes of images that one reading shows.
 const IMAGES: usize = 4 << 20;
+/// What follows a cell that is not shown whole.
+const GOES_ON: &str = "\nThe cell goes on: offset and limit show the lines of the file.\n";
 
 /// What is shown of a notebook.
 pub(crate) struct CellsShown {
@@ -45,8 +47,9 @@ pub(crate) fn read<'t>(name: &str, text: &'t Text) -> Result<Notebook<'t>, Probl
 /// Finds the cell that an argument names: by its id, or by its number from 0.
 pub(crate) fn address(notebook: &Notebook<'_>, written: &str) -> CellAddress {
     let has_id = notebook.cells().iter().any(|cell| cell.id.as_deref() == Some(written));
-    match written.trim().parse() {
-        Ok(index) if !has_id => CellAddress::Index(index),
+    let is_number = written.bytes().all(|byte| byte.is_ascii_digit());
+    match written.parse() {
+        Ok(index) if is_number && !has_id => CellAddress::Index(index),
         _ => CellAddress::Id(written.to_owned()),
     }
 }
@@ -77,7 +80,9 @@ pub(crate) fn all(notebook: &Notebook<'_>, room: usize) -> CellsShown {
         }
         lines.push_str(&shown);
     }
-    cut(&mut lines, room);
+    if cut(&mut lines, room) {
+        after.insert_str(0, GOES_ON);
+    }
     let title = format!("{} cells", cells.len());
     CellsShown { title, lines, after, images: Vec::new() }
 }
@@ -86,9 +91,8 @@ pub(crate) fn all(notebook: &Notebook<'_>, room: usize) -> CellsShown {
 pub(crate) fn single(notebook: &Notebook<'_>, cell: &Cell, room: usize) -> CellsShown {
     let mut lines = one(cell);
     let mut after = String::new();
-    if lines.len() > room {
-        cut(&mut lines, room);
-        after.push_str("\nThe cell goes on.\n");
+    if cut(&mut lines, room) {
+        after.push_str(GOES_ON);
     }
     let mut left = IMAGES;
     let mut images = notebook.images(cell.position);
@@ -111,15 +115,19 @@ pub(crate) fn single(notebook: &Notebook<'_>, cell: &Cell, room: usize) -> Cells
     }
 }
 
-fn cut(text: &mut String, room: usize) {
-    let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    text.truncate(end.unwrap_or(0));
+/// Cuts what has no room. Returns whether that is anything.
+fn cut(text: &mut String, room: usize) -> bool {
+    let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let is_cut = end < text.len();
+    text.truncate(end);
+    is_cut
 }
 
 fn one(cell: &Cell) -> String {
     let mut shown = format!("[{}] {}", cell.position, cell.kind.name());
     if let Some(id) = &cell.id {
-        let _ = write!(shown, " id={id}");
+        // An id could have a line end, and more of what looks like a reading.
+        let _ = write!(shown, " id={}", id.escape_debug());
     }
     if let Some(outputs) = &cell.outputs {
         let _ = write!(shown, " ({outputs})");

@@ -61,7 +61,11 @@ impl Notebook<'_> {
         let mut drafts: Vec<Draft> = self.cells.iter().map(Draft::from_cell).collect();
         let mut ids: BTreeSet<String> = drafts.iter().filter_map(|draft| draft.id.clone()).collect();
         for (at, change) in changes.iter().enumerate() {
-            self.make(&mut drafts, &mut ids, change).map_err(|fault| (at, fault))?;
+            match self.make(&mut drafts, &mut ids, change) {
+                // What there is beside it is a change all the same.
+                Err(CellFault::Same(Already::Outputs)) if changes.len() > 1 => {}
+                made => made.map_err(|fault| (at, fault))?,
+            }
         }
         let splices = self.splices(&drafts);
         // It must have just these cells, and no other byte may have changed.
@@ -144,8 +148,13 @@ impl Notebook<'_> {
     }
 
     fn has_attachments(&self, draft: &Draft) -> bool {
-        let Some(origin) = draft.origin else { return false };
-        field(self.list.child(origin), "attachments").is_some_and(|attachments| attachments.len() > 0)
+        draft.origin.is_some_and(|origin| self.cell_has_attachments(origin))
+    }
+
+    /// Returns whether the cell at this position holds files that its source shows.
+    #[must_use]
+    pub fn cell_has_attachments(&self, position: usize) -> bool {
+        field(self.list.child(position), "attachments").is_some_and(|attachments| attachments.len() > 0)
     }
 }
 

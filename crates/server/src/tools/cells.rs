@@ -30,14 +30,18 @@ pub(super) fn replace_text(
 ) -> Result<EditRequest, NotDone<Refused>> {
     let changes = asked.changes().map_err(|problem| vec![problem])?;
     let (path, version) = (std::mem::take(&mut asked.path), asked.version.take());
-    change(call, (&path, version), &[cell], origin, |name, notebook| {
+    let mut forgiven = Vec::new();
+    let mut request = change(call, (&path, version), &[cell], origin, |name, notebook| {
         let found = notebook_reading::find(notebook, name, cell).map_err(|problem| vec![problem])?;
         let patch = Patch::replace(name, changes).map_err(|problem| vec![Problem::from(problem)])?;
         let plan = planned(name, &found.source, &patch)?;
         let view = plan.files().first().and_then(|file| file.action.view()).unwrap_or_default().concat();
         let text = String::from_utf8_lossy(&view).into_owned();
+        forgiven = plan.files().iter().flat_map(|file| &file.hunks).filter_map(messages::forgiven).collect();
         Ok(vec![CellChange::Source { cell: notebook_reading::address(notebook, cell), text }])
-    })
+    })?;
+    request.notes.append(&mut forgiven);
+    Ok(request)
 }
 
 /// Plans a patch for the source of a cell, which is a text of its own: places are found in it as in any file.
@@ -121,7 +125,11 @@ pub(super) fn replace_lines(
                     (Some(text), None) => {
                         CellChange::Insert { place, kind: kind.unwrap_or(CellKind::Code), text }
                     }
-                    (None, Some(from)) => taken(&path, notebook, from, place, kind).map_err(one)?,
+                    (None, Some(from)) => {
+                        let is_same =
+                            call.workspace.roots().admit(&from.path).is_ok_and(|path| path.name == name);
+                        taken((name, is_same), notebook, from, place, kind).map_err(one)?
+                    }
                     (None, None) => CellChange::Insert {
                         place,
                         kind: kind.unwrap_or(CellKind::Code),
@@ -174,9 +182,9 @@ pub(super) fn replace_lines(
     })
 }
 
-/// Makes the change that copies or moves a cell of the same notebook.
+/// Makes the change that copies or moves a cell of the same notebook, if it is the same.
 fn taken(
-    path: &str,
+    (path, is_same): (&str, bool),
     notebook: &Notebook<'_>,
     from: LinesOfFile,
     place: CellPlace,
@@ -185,7 +193,7 @@ fn taken(
     let Some(cell) = from.cell else {
         return Err(invalid("from.cell", "it is required: the cell to copy or move".into()));
     };
-    if from.path != path {
+    if !is_same {
         return Err(invalid("from.path", "only a cell of the same notebook can be taken".into()));
     }
     let is_named = |line: Option<usize>| line.is_some_and(|line| line > 0);
@@ -202,6 +210,10 @@ fn taken(
         ));
     }
     let found = notebook_reading::find(notebook, path, &cell)?;
+    if from.is_moved != Some(true) && notebook.cell_has_attachments(found.position) {
+        let message = "its source shows files that the cell holds, which a copy would not have; move it";
+        return Err(invalid("from.cell", message.into()));
+    }
     Ok(match from.is_moved {
         Some(true) => CellChange::Move { cell: notebook_reading::address(notebook, &cell), to: place },
         _ => CellChange::Insert { place, kind: kind.unwrap_or(found.kind), text: found.source.clone() },
