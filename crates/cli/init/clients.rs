@@ -402,7 +402,8 @@ mod tests {
                 for file in place.project.iter().map(PathBuf::from).chain(of_person) {
                     let names: Vec<OsString> = file.iter().map(OsString::from).collect();
                     assert!(
-                        policy.may_edit(&names).is_ok() && policy.may_commit_unasked(&names).is_err(),
+                        policy.may_edit(&names).is_ok()
+                            && policy.may_commit_without_approval(&names).is_err(),
                         "{}",
                         file.display()
                     );

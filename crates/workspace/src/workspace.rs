@@ -21,7 +21,6 @@ use crate::edits::approval::{self, Approvals, AwaitingApproval, LeftWaiting, Not
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::event_log::EventLog;
-use crate::edits::guard::Guard;
 use crate::edits::hooks::Hooks;
 use crate::edits::preview::Preview;
 use crate::edits::repeats::check_not_repeated;
@@ -32,6 +31,7 @@ use crate::edits::stages::kept_preview::KeptPreview;
 use crate::edits::stages::look_again::look_again;
 use crate::edits::stages::plan_request::{RequestSource, plan_request, root_of};
 use crate::edits::stages::plan_undo::UndoSource;
+use crate::edits::syntax_guard::Guard;
 use crate::edits::vault_access::{Reach, VaultAccess};
 use crate::files::effort::Effort;
 use crate::files::file_locks::FileKey;

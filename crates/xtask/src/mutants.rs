@@ -42,7 +42,7 @@ const GOALS: [Goal; 2] = [
             "crates/workspace/src/files/commit/**",
             "crates/workspace/src/files/resolve.rs",
             "crates/workspace/src/edits/gather.rs",
-            "crates/workspace/src/edits/seen.rs",
+            "crates/workspace/src/edits/stale_check.rs",
             "crates/workspace/src/edits/readings.rs",
             "crates/workspace/src/edits/readings/**",
             "crates/workspace/src/edits/numbered_versions.rs",

@@ -6,7 +6,7 @@
 
 mod authentication;
 mod connections;
-mod guard;
+mod host_check;
 mod intake;
 mod listening;
 mod principals;
@@ -36,7 +36,7 @@ use self::unread::Unread;
 use crate::principal::Principal;
 
 pub use self::authentication::{Authenticate, Authenticating, Bearer, Protection, Unrecognised};
-pub use self::guard::HostGuard;
+pub use self::host_check::HostGuard;
 pub use self::listening::{Establishing, Listen};
 pub use self::quota::Quota;
 pub use self::tokens::Tokens;

@@ -2,6 +2,8 @@
 
 mod asked_servers;
 mod cells;
+mod check_move;
+mod check_rename;
 mod decide;
 mod diagnostics;
 mod draft_edit;
@@ -15,14 +17,12 @@ mod list;
 mod making;
 mod mentioned;
 mod move_file;
-mod path_change;
 mod places;
 mod preview;
 mod proposal;
 mod proposed_sketch;
 mod read;
 mod rename_symbol;
-mod renaming;
 mod replace_in_files;
 mod review;
 mod revise;

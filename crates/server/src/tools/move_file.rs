@@ -14,8 +14,8 @@ use emend_workspace::{Effort, NotDone, Origin, WalkScope};
 
 use super::Call;
 use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
+use super::check_move;
 use super::edit_request::EditRequest;
-use super::path_change;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
 use crate::wire::MoveFile;
@@ -126,7 +126,7 @@ fn changes(
     }
     let changes = proposed.changes()?;
     let is_of_path = |known: &Known, change: &TextChange| {
-        path_change::is_of_path(known.characters(), change, &from.name, &to.name)
+        check_move::is_of_path(known.characters(), change, &from.name, &to.name)
     };
     if !changes.iter().all(|(known, changes)| changes.iter().all(|change| is_of_path(known, change))) {
         return Err(Some(server_edits::refused(server_edits::NO_PATHS)));

@@ -17,9 +17,9 @@ use emend_workspace::{Effort, NotDone, Origin};
 
 use super::Call;
 use super::asked_servers::{self, Inquiry, Known, Proposed, as_places, invalid};
+use super::check_rename::{self, touched};
 use super::edit_request::EditRequest;
 use super::mentioned::{mentioned, mentioning_files};
-use super::renaming::{self, touched};
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::symbol_address::{SymbolAddress, is_of_word, mentions_of};
 use crate::effects::Diagnostics as Servers;
@@ -109,13 +109,13 @@ impl RenameSymbol {
             return Err(server_edits::empty());
         }
         let effect = |known: &Known, change: &TextChange| {
-            renaming::effect(known.characters(), change, name, &self.new_name)
+            check_rename::effect(known.characters(), change, name, &self.new_name)
         };
         for (known, changes) in &mut changes {
-            if changes.iter().any(|change| effect(known, change) == renaming::Effect::Other) {
+            if changes.iter().any(|change| effect(known, change) == check_rename::Effect::Other) {
                 return Err(server_edits::refused(server_edits::MISPLACED));
             }
-            changes.retain(|change| effect(known, change) == renaming::Effect::Renames);
+            changes.retain(|change| effect(known, change) == check_rename::Effect::Renames);
         }
         changes.retain(|(_, changes)| !changes.is_empty());
         let is_asked = |(known, change): (&Known, &TextChange)| {

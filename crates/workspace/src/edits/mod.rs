@@ -12,11 +12,11 @@ pub mod readings;
 
 pub mod approval;
 pub(crate) mod checked_plan;
-pub(crate) mod guard;
 pub mod hooks;
 pub mod placeholders;
 pub(crate) mod preview;
 pub mod reviewable;
+pub(crate) mod syntax_guard;
 
 pub(crate) mod committed_edit;
 pub mod event_log;
@@ -25,6 +25,6 @@ pub(crate) mod vault_access;
 
 mod numbers;
 pub(crate) mod repeats;
-mod seen;
+mod stale_check;
 
 pub(crate) mod stages;

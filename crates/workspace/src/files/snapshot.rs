@@ -220,11 +220,11 @@ pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: 
             let names: Vec<OsString> = folder.iter().cloned().chain([name]).collect();
             if is_it && names != path.place.names {
                 missing = missing.saturating_sub(1);
-                match root.policy.may_commit_unasked(&names) {
+                match root.policy.may_commit_without_approval(&names) {
                     Ok(()) | Err(Kind::NoEdits { .. }) => {}
                     // It is required by the mode, not because of this name.
                     Err(Kind::ApprovalNeeded { .. })
-                        if root.policy.may_commit_unasked(&path.place.names).is_err() => {}
+                        if root.policy.may_commit_without_approval(&path.place.names).is_err() => {}
                     Err(Kind::ApprovalNeeded { .. }) => {
                         let rule = "it is another name of a file whose changes need a person's approval";
                         return Some(Kind::ReadOnlyPath { rule: rule.into() });

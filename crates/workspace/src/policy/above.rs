@@ -170,10 +170,10 @@ mod tests {
     fn check(root: &str, approve: &[&str], asked: &[&str], free: &[&str]) {
         let policy = policy(root, approve);
         for path in asked {
-            assert!(policy.may_commit_unasked(&names(path)).is_err(), "{path} in {root}");
+            assert!(policy.may_commit_without_approval(&names(path)).is_err(), "{path} in {root}");
         }
         for path in free {
-            assert_eq!(policy.may_commit_unasked(&names(path)), Ok(()), "{path} in {root}");
+            assert_eq!(policy.may_commit_without_approval(&names(path)), Ok(()), "{path} in {root}");
         }
     }
 

@@ -180,7 +180,7 @@ impl Policy {
     }
 
     /// Checks that this path may be changed now without approval: the last check before a commit.
-    pub fn may_commit_unasked(&self, names: &[OsString]) -> Result<(), Kind> {
+    pub fn may_commit_without_approval(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_edit(names)?;
         let needed = |rule: String| Err(Kind::ApprovalNeeded { rule, release: Release::Question });
         match self.terms.mode {
@@ -389,12 +389,12 @@ mod tests {
         ] {
             let policy = Policy::new(&Settings { mode: Some(mode), ..Settings::default() }).unwrap();
             assert_eq!(policy.may_edit(&names("a.rs")), Ok(()));
-            assert_eq!(code(policy.may_commit_unasked(&names("a.rs"))), expected, "{mode}");
+            assert_eq!(code(policy.may_commit_without_approval(&names("a.rs"))), expected, "{mode}");
         }
         let policy = Policy::new(&Settings { approve: vec!["db/".into()], ..Settings::default() }).unwrap();
-        assert_eq!(code(policy.may_commit_unasked(&names("db/x.sql"))), Some(Code::ApprovalNeeded));
-        assert_eq!(policy.may_commit_unasked(&names("x.sql")), Ok(()));
-        assert_eq!(code(policy.may_commit_unasked(&names(".env"))), Some(Code::PathForbidden));
+        assert_eq!(code(policy.may_commit_without_approval(&names("db/x.sql"))), Some(Code::ApprovalNeeded));
+        assert_eq!(policy.may_commit_without_approval(&names("x.sql")), Ok(()));
+        assert_eq!(code(policy.may_commit_without_approval(&names(".env"))), Some(Code::PathForbidden));
     }
 
     #[test]

@@ -152,8 +152,11 @@ mod tests {
         let mut allowed = BTreeSet::new();
         for path in ["a", "a.rs", "b", "c.md", "rs", ".env", ".mcp.json"] {
             let names = [OsString::from(path)];
-            let answers =
-                [policy.may_read(&names), policy.may_edit(&names), policy.may_commit_unasked(&names)];
+            let answers = [
+                policy.may_read(&names),
+                policy.may_edit(&names),
+                policy.may_commit_without_approval(&names),
+            ];
             for (what, answer) in ["read", "edit", "commit"].iter().zip(answers) {
                 allowed.extend(answer.is_ok().then(|| format!("{what} {path}")));
             }
@@ -213,7 +216,9 @@ mod tests {
         for path in ["b/x", "d/x"] {
             assert!(both.may_read(&names(path)).is_ok() && both.may_edit(&names(path)).is_err(), "{path}");
         }
-        assert!(both.may_edit(&names("e/x")).is_ok() && both.may_commit_unasked(&names("e/x")).is_err());
+        assert!(
+            both.may_edit(&names("e/x")).is_ok() && both.may_commit_without_approval(&names("e/x")).is_err()
+        );
     }
 
     #[test]

@@ -10,9 +10,9 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::hooks::Turn;
 use crate::edits::repeats::check_not_repeated;
-use crate::edits::stages::ask::AskedPlan;
 use crate::edits::stages::look_again::{CurrentPlan, NotCurrent};
 use crate::edits::stages::permit::PermittedPlan;
+use crate::edits::stages::run_hooks::HookedPlan;
 use crate::edits::stages::source::{PlanSource, Refused};
 use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::{Effort, NotDone};
@@ -56,7 +56,7 @@ impl Workspace {
             }
             let formatted = plan.format(&self.hooks, context)?;
             let judged = formatted.judge().map_err(|refused| source.give_up(refused))?;
-            let asked = judged.ask(&self.hooks, context).map_err(|refused| source.give_up(refused))?;
+            let asked = judged.run_hooks(&self.hooks, context).map_err(|refused| source.give_up(refused))?;
             let current = match locked {
                 Some(locked) => Some(asked.still_under(locked)),
                 None => look_again(asked, lock(), source, &self.roots, context)?,
@@ -146,7 +146,7 @@ fn check_waiting(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), No
 
 /// Checks every file again under a new lock. `None` means that one has changed and that the edit may be planned again.
 fn look_again<'a>(
-    asked: AskedPlan,
+    asked: HookedPlan,
     lock: Result<LockedRoot<'a>, NotDone>,
     source: &mut impl PlanSource,
     roots: &Roots,

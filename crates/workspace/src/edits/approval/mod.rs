@@ -9,8 +9,8 @@
 
 mod digest;
 mod escapes;
+mod mcp_entries;
 mod permit;
-mod servers;
 mod visible;
 mod waiting;
 mod yaml;
@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use crate::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
+pub(crate) use self::mcp_entries::changes_servers;
 pub use self::permit::LeftWaiting;
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
-pub(crate) use self::servers::changes_servers;
 pub use self::visible::{pointed_out, visible, visible_line};
 pub use self::waiting::{Approvals, PersonsDecision, Waiting, WaitingFile};
 pub(crate) use self::yaml::is_yaml;

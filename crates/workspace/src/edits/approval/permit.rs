@@ -63,7 +63,7 @@ fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
     for job in checked.jobs() {
         let base = job.base.map(|(path, _)| path);
         for path in std::iter::once(job.path).chain(base) {
-            let Err(kind) = path.root.policy.may_commit_unasked(&path.place.names) else { continue };
+            let Err(kind) = path.root.policy.may_commit_without_approval(&path.place.names) else { continue };
             let by_mode = path.root.policy.terms().mode != Mode::Auto
                 && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
             // A mode concerns no particular file.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::problem::{Kind, Problem, SincePlanned};
 
-use super::ask::AskedPlan;
+use super::run_hooks::HookedPlan;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::gather::Dirs;
@@ -44,7 +44,7 @@ impl From<NotCurrent> for Problem {
     }
 }
 
-impl AskedPlan {
+impl HookedPlan {
     /// Continues under the lock under which the plan was made.
     pub(crate) fn still_under(self, lock: LockedRoot<'_>) -> CurrentPlan<'_> {
         CurrentPlan { plan: self.plan, lock }

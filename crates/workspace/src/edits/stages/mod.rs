@@ -6,8 +6,8 @@
 //! | plan | a [`PlanSource`](source::PlanSource) | `CheckedPlan` |
 //! | format | `CheckedPlan` | [`FormattedPlan`](format::FormattedPlan) |
 //! | judge | `FormattedPlan` | [`JudgedPlan`](judge::JudgedPlan) |
-//! | ask | `JudgedPlan` | [`AskedPlan`](ask::AskedPlan) |
-//! | look again | `AskedPlan` and the lock | [`CurrentPlan`](look_again::CurrentPlan) |
+//! | run hooks | `JudgedPlan` | [`HookedPlan`](run_hooks::HookedPlan) |
+//! | look again | `HookedPlan` and the lock | [`CurrentPlan`](look_again::CurrentPlan) |
 //! | permit | `CurrentPlan` | [`PermittedPlan`](permit::PermittedPlan) |
 //! | write | `PermittedPlan` | [`WrittenEdit`](write::WrittenEdit) |
 //! | record, remember, tell | `WrittenEdit` | `Report` |
@@ -28,7 +28,7 @@ pub(crate) mod format;
 
 pub(crate) mod judge;
 
-pub(crate) mod ask;
+pub(crate) mod run_hooks;
 
 pub(crate) mod look_again;
 

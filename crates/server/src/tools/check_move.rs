@@ -1,11 +1,11 @@
 //! Whether a change that a server proposes with the move of a file is one of a path, and does nothing else.
 //!
-//! As with a renaming ([`super::renaming`]), a server that counts columns in other units names places that are a little
+//! As with a renaming ([`super::check_rename`]), a server that counts columns in other units names places that are a little
 //! off. The words that go and come are known beforehand: those of the old and the new path.
 
 use emend_lsp::TextChange;
 
-use super::renaming::{tokens, touched};
+use super::check_rename::{tokens, touched};
 use super::symbol_address::is_of_word;
 
 /// The words of paths of modules that no path of a file has.

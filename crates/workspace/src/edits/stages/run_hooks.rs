@@ -7,16 +7,20 @@ use crate::edits::context::EditContext;
 use crate::edits::hooks::Hooks;
 
 /// A plan that no hook has refused.
-pub(crate) struct AskedPlan {
+pub(crate) struct HookedPlan {
     pub(crate) plan: CheckedPlan,
 }
 
 impl JudgedPlan {
     /// Asks every hook that the edit concerns. Nothing is locked meanwhile.
-    pub(crate) fn ask(mut self, hooks: &Hooks, context: &EditContext<'_>) -> Result<AskedPlan, Box<Refused>> {
+    pub(crate) fn run_hooks(
+        mut self,
+        hooks: &Hooks,
+        context: &EditContext<'_>,
+    ) -> Result<HookedPlan, Box<Refused>> {
         let CheckedPlan { report, context: about, .. } = &mut self.plan;
         match hooks.ask(report, about, context.cancelled) {
-            Ok(()) => Ok(AskedPlan { plan: self.plan }),
+            Ok(()) => Ok(HookedPlan { plan: self.plan }),
             Err(problem) => Err(Refused::new(self.plan, problem)),
         }
     }
