@@ -8,6 +8,7 @@ import { described, firstChange, nothing, shiftOf } from './describe.ts';
 import { byId, el } from './dom.ts';
 import { type Kept, type KeptHunk, keyOf, loosened, type Said, take } from './kept.ts';
 import { isWritable, proposal, type Row, rows, written } from './lines.ts';
+import type { EntryActions } from './list.ts';
 import { type Choice, Staging } from './staging.ts';
 
 /** How many lines around a hunk one click shows. */
@@ -17,7 +18,8 @@ const PART = 1_000;
 /** The height of a line, for hunks that are not drawn yet. */
 const LINE = 20;
 
-export interface Actions {
+/** What a person can do with what is drawn. */
+export interface Actions extends EntryActions {
   choose(numbers: number[], choice: Choice): void;
   lines(path: string, first: number, last: number): Promise<string[]>;
   /** Has a hunk write this text in place of its own, or what the model wrote. */
@@ -41,6 +43,8 @@ interface Shown {
 }
 
 export class View {
+  /** Set once, before anything is drawn: what a person does shows something else, with this view. */
+  actions!: Actions;
   staging = new Staging([]);
   private files: ReviewFile[] = [];
   private readonly hunks: Shown[] = [];
@@ -60,7 +64,7 @@ export class View {
   carried = { kept: 0, gone: 0 };
   private loose: string[] = [];
 
-  constructor(private readonly actions: Actions) {
+  constructor() {
     this.near = new IntersectionObserver(
       (seen) => {
         for (const entry of seen) if (entry.isIntersecting) this.draw(entry.target as HTMLElement);
