@@ -4,6 +4,7 @@
 import { waits } from './approval.ts';
 import { refresh } from './bar.ts';
 import { call, inform, said } from './calls.ts';
+import type { ToolResult } from './contract.ts';
 import { keeper, known, view } from './known.ts';
 import { look } from './looking.ts';
 import { show } from './showing.ts';
@@ -41,12 +42,7 @@ export const apply = once(async () => {
 export const undo = once(async () => {
   if (known.page?.subject !== 'edit' || known.page.state !== 'made') return;
   const id = known.page.id;
-  const args = { edit: id };
-  const result = await call('undo_edit', args);
-  if (result.isError) {
-    if (!(await waits(result, { name: 'undo_edit', args }))) tell(said(result), true);
-    return;
-  }
+  if ((await takeBack(id)) === undefined) return;
   await show({ edit: id });
   tell('Taken back: the files are as they were before.');
   inform(`The person took edit ${id} back on the review page.`);
@@ -56,14 +52,23 @@ export const undo = once(async () => {
 export const remake = once(async () => {
   if (known.page?.subject !== 'edit' || known.page.state !== 'undone' || known.page.edit === undefined) return;
   const id = known.page.id;
-  const args = { edit: known.page.edit };
-  const result = await call('undo_edit', args);
+  const result = await takeBack(known.page.edit);
+  if (result === undefined) return;
   const edit = result.structuredContent?.edit;
-  if (result.isError || typeof edit !== 'string') {
-    if (!(await waits(result, { name: 'undo_edit', args }))) tell(said(result), true);
+  if (typeof edit !== 'string') {
+    tell(said(result), true);
     return;
   }
   await show({ edit });
   tell(`Made again, as edit ${edit}.`);
   inform(`The person made edit ${id} again on the review page, as edit ${edit}.`);
 });
+
+/** Has an edit taken back, and returns the answer. If it was not, nothing: what waits is shown, or a problem is said. */
+async function takeBack(edit: string): Promise<ToolResult | undefined> {
+  const args = { edit };
+  const result = await call('undo_edit', args);
+  if (!result.isError) return result;
+  if (!(await waits(result, { name: 'undo_edit', args }))) tell(said(result), true);
+  return undefined;
+}
