@@ -39,7 +39,7 @@ export function refresh(): void {
   const isStale =
     isPreview && page?.state !== 'applied' && ((page?.stale.length ?? 0) > 0 || (isOwn && page?.state === 'lost'));
   const taken = staging.taken().length;
-  const all = isPreview ? Math.max(staging.all().length, 0) : 0;
+  const all = isPreview ? staging.all().length : 0;
   const title = page?.state === 'undone' ? 'Edit, taken back' : TITLES[page?.subject ?? 'edit'];
   byId('title').replaceChildren(page ? title : 'Review');
   const why = page?.subject === 'approval' ? `It needs your approval, since ${page.rules?.join(', and ')}.` : '';

@@ -71,14 +71,8 @@ function joinButtons(): void {
       if (known.page?.session !== undefined) await show({ session: known.page.session });
     }),
   );
-  byId('accept-all').addEventListener('click', () => {
-    view.staging.choose(view.staging.all(), 'accepted');
-    refresh();
-  });
-  byId('reject-all').addEventListener('click', () => {
-    view.staging.choose(view.staging.all(), 'rejected');
-    refresh();
-  });
+  byId('accept-all').addEventListener('click', () => view.actions.choose(view.staging.all(), 'accepted'));
+  byId('reject-all').addEventListener('click', () => view.actions.choose(view.staging.all(), 'rejected'));
   const split = byId('split');
   split.addEventListener('click', () => {
     const isSplit = split.getAttribute('aria-pressed') !== 'true';

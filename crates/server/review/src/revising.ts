@@ -5,7 +5,7 @@ import { call, inform, said } from './calls.ts';
 import type { ReviewFile, ReviewHunk } from './contract.ts';
 import { carried } from './kept.ts';
 import { isOwn, keeper, known, view } from './known.ts';
-import { proposal, written } from './lines.ts';
+import { oldCount, proposal, written } from './lines.ts';
 import { show } from './showing.ts';
 import { once } from './staging.ts';
 import { tell } from './status.ts';
@@ -19,9 +19,8 @@ export async function revise(
   isStep: boolean,
 ): Promise<void> {
   const preview = known.page?.id ?? '';
-  const count = hunk.lines.filter((line) => line[0] === ' ' || line[0] === '-').length;
   const number = hunk.numbers[0] ?? 0;
-  const args = { preview, path: file.path, hunk: number, old: hunk.old, count };
+  const args = { preview, path: file.path, hunk: number, old: hunk.old, count: oldCount(hunk) };
   const result = await call('revise', text === undefined ? args : { ...args, text });
   if (result.isError) {
     tell(said(result), true);

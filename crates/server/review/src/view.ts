@@ -7,7 +7,7 @@ import type { ReviewFile, ReviewHunk, ReviewPage } from './contract.ts';
 import { described, firstChange, nothing, shiftOf } from './describe.ts';
 import { byId, el } from './dom.ts';
 import { type Kept, type KeptHunk, keyOf, loosened, type Said, take } from './kept.ts';
-import { isWritable, proposal, type Row, rows, written } from './lines.ts';
+import { isWritable, oldCount, proposal, type Row, rows, written } from './lines.ts';
 import type { EntryActions } from './list.ts';
 import { type Choice, Staging } from './staging.ts';
 
@@ -174,10 +174,6 @@ export class View {
 
   get isAllKnown(): boolean {
     return this.hunks.length >= this.files.reduce((sum, file) => sum + file.hunks, 0);
-  }
-
-  get count(): number {
-    return this.hunks.length;
   }
 
   setSplit(isSplit: boolean): void {
@@ -361,8 +357,7 @@ export class View {
     const { hunk } = shown;
     const file = this.files[hunk.file] as ReviewFile;
     if (!this.canChoose || file.lines === undefined) return undefined;
-    const end = (other: ReviewHunk) =>
-      other.old + other.lines.filter((line) => line[0] === ' ' || line[0] === '-').length;
+    const end = (other: ReviewHunk) => other.old + oldCount(other);
     const neighbour = this.hunks[at + (side === 'above' ? -1 : 1)]?.hunk;
     const sibling = neighbour?.file === hunk.file ? neighbour : undefined;
     if (side === 'below' && sibling) return undefined;
