@@ -119,6 +119,11 @@ export function proposal(hunk: ReviewHunk): string {
   return lines.join('\n') + (lines.length > 0 && !isUnended(hunk) ? '\n' : '');
 }
 
+/** Returns how many lines of the file as it was a hunk shows. */
+export function oldCount(hunk: ReviewHunk): number {
+  return hunk.lines.filter((line) => line[0] === ' ' || line[0] === '-').length;
+}
+
 /** Returns what a person has written. Lines that they left have their endings, and new ones that of the line beside them. */
 export function written(hunk: ReviewHunk, text: string): string {
   const own = text === '' ? [] : text.split('\n');

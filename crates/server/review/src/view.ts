@@ -7,7 +7,8 @@ import type { ReviewFile, ReviewHunk, ReviewPage } from './contract.ts';
 import { described, firstChange, nothing, shiftOf } from './describe.ts';
 import { byId, el } from './dom.ts';
 import { type Kept, type KeptHunk, keyOf, loosened, type Said, take } from './kept.ts';
-import { isWritable, proposal, type Row, rows, written } from './lines.ts';
+import { isWritable, oldCount, proposal, type Row, rows, written } from './lines.ts';
+import type { EntryActions } from './list.ts';
 import { type Choice, Staging } from './staging.ts';
 
 /** How many lines around a hunk one click shows. */
@@ -17,7 +18,8 @@ const PART = 1_000;
 /** The height of a line, for hunks that are not drawn yet. */
 const LINE = 20;
 
-export interface Actions {
+/** What a person can do with what is drawn. */
+export interface Actions extends EntryActions {
   choose(numbers: number[], choice: Choice): void;
   lines(path: string, first: number, last: number): Promise<string[]>;
   /** Has a hunk write this text in place of its own, or what the model wrote. */
@@ -41,6 +43,8 @@ interface Shown {
 }
 
 export class View {
+  /** Set once, before anything is drawn: what a person does shows something else, with this view. */
+  actions!: Actions;
   staging = new Staging([]);
   private files: ReviewFile[] = [];
   private readonly hunks: Shown[] = [];
@@ -60,7 +64,7 @@ export class View {
   carried = { kept: 0, gone: 0 };
   private loose: string[] = [];
 
-  constructor(private readonly actions: Actions) {
+  constructor() {
     this.near = new IntersectionObserver(
       (seen) => {
         for (const entry of seen) if (entry.isIntersecting) this.draw(entry.target as HTMLElement);
@@ -170,10 +174,6 @@ export class View {
 
   get isAllKnown(): boolean {
     return this.hunks.length >= this.files.reduce((sum, file) => sum + file.hunks, 0);
-  }
-
-  get count(): number {
-    return this.hunks.length;
   }
 
   setSplit(isSplit: boolean): void {
@@ -357,8 +357,7 @@ export class View {
     const { hunk } = shown;
     const file = this.files[hunk.file] as ReviewFile;
     if (!this.canChoose || file.lines === undefined) return undefined;
-    const end = (other: ReviewHunk) =>
-      other.old + other.lines.filter((line) => line[0] === ' ' || line[0] === '-').length;
+    const end = (other: ReviewHunk) => other.old + oldCount(other);
     const neighbour = this.hunks[at + (side === 'above' ? -1 : 1)]?.hunk;
     const sibling = neighbour?.file === hunk.file ? neighbour : undefined;
     if (side === 'below' && sibling) return undefined;
