@@ -271,6 +271,21 @@ fn what_cannot_be_read_cannot_be_subscribed_to() {
 }
 
 #[test]
+fn of_many_edits_few_are_looked_up_for_a_listening_request() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let mut client = launch(&folder).modern();
+    let mut wanted: Vec<String> = Vec::new();
+    for number in 0..20 {
+        let edit = client.replace("a.txt", &format!("{number}"), &format!("{}", number + 1)).ok();
+        wanted.push(format!("emend://edit/{}.diff", edit.structured["edit"].as_str().unwrap()));
+    }
+    wanted.push(uri(&folder, "a.txt"));
+    let (_, accepted) = client.listen(&json!({"resourceSubscriptions": wanted}));
+    let expected: Vec<&String> = wanted[..16].iter().chain(&wanted[20..]).collect();
+    assert_eq!(accepted, json!({"resourceSubscriptions": expected}));
+}
+
+#[test]
 fn a_session_has_a_limit() {
     let folder = Folder::new();
     let names: Vec<String> = (0..1_001).map(|number| format!("{number}")).collect();

@@ -35,6 +35,8 @@ use crate::watch::Watch;
 
 /// The number of accepted listen requests of a session that may wait for their turn.
 const ACCEPTED_REQUESTS: usize = 16;
+/// How many edits a filter may name. Each is looked up in the history, and none ever changes.
+const EDITS_LOOKED_UP: usize = 16;
 
 /// All listeners, and the watch over what they listen to.
 #[derive(Debug, Default)]
@@ -167,7 +169,8 @@ fn own_listener(
 }
 
 /// Returns the part of a filter that is accepted, and begins to gather changes for the request that will listen with
-/// it. Blocks.
+/// it. rmcp calls it on the thread that serves all clients, so it looks at no more URIs than can be accepted, and looks few
+/// edits up.
 pub(crate) fn accept(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
@@ -177,10 +180,16 @@ pub(crate) fn accept(
     // Over HTTP, a request of 2026 stands alone.
     let is_lasting = *session.owner() == Owner::Process;
     let room = subscriptions.state.lock().room(session);
-    let uris = asked.resource_subscriptions.iter().flatten();
+    let uris = asked.resource_subscriptions.iter().flatten().take(room);
+    let mut edits = 0;
+    let mut is_looked_at = |uri: &&String| {
+        let is_edit = matches!(uri::understood(workspace, uri), Ok(Uri::Edit(_)));
+        edits += usize::from(is_edit);
+        !is_edit || edits <= EDITS_LOOKED_UP
+    };
     let subjects: BTreeMap<String, Subject> = uris
+        .filter(|uri| is_looked_at(uri))
         .filter_map(|uri| Some((uri.clone(), subject(workspace, is_lasting, uri).ok()?)))
-        .take(room)
         .collect();
     let list = if asked.resources_list_changed == Some(true) { ListWish::Active } else { ListWish::None };
     let mut accepted = SubscriptionFilter::default();

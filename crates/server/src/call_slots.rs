@@ -1,0 +1,141 @@
+//! The limits of calls on threads, of which there is a fixed number. An edit that waits for a lock blocks a thread, and other
+//! calls need threads too, so each kind has its part. Each owner has its own share of both: whoever calls without waiting for
+//! answers delays only their own calls. A slot is taken until the work is done, also where the client has gone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use emend_threads::Mutex;
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::{Effort, folder_lock};
+
+use crate::session::Owner;
+
+/// The number of edits on threads at once: half of tokio's threads for blocking work.
+const EDITS: usize = 256;
+/// The number of other calls. The rest of the threads is for opening workspaces and for tokens.
+const OTHERS: usize = 192;
+/// The time that a call waits for a slot. It leaves a second of the whole patience of an edit for its lock.
+const PATIENCE: Duration = folder_lock::PATIENCE.saturating_sub(Duration::from_secs(1));
+
+/// What a slot is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SlotKind {
+    Edit,
+    Other,
+}
+
+/// The permits for calls, by owner.
+#[derive(Debug, Default)]
+pub(crate) struct CallSlots(Mutex<HashMap<(Owner, SlotKind), Arc<Semaphore>>>);
+
+/// The slot of one call, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct CallSlot {
+    _permit: OwnedSemaphorePermit,
+    /// The effort of an edit, which includes the time that it has waited.
+    pub(crate) effort: Effort,
+}
+
+impl CallSlots {
+    /// Waits for a slot for one more call of this owner.
+    pub(crate) async fn wait(
+        &self,
+        owner: &Owner,
+        kind: SlotKind,
+        cancelled: &CancellationToken,
+    ) -> Result<CallSlot, Problem> {
+        let all = match kind {
+            SlotKind::Edit => EDITS,
+            SlotKind::Other => OTHERS,
+        };
+        let share = (all / owner.sharers()).max(1);
+        let permits = self.permits(owner, kind, share);
+        // Usually there is one, and the clock is not read.
+        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+            return Ok(CallSlot { _permit: permit, effort: Effort::Patient });
+        }
+        let begun = Instant::now();
+        tokio::select! {
+            permit = tokio::time::timeout(PATIENCE, permits.acquire_owned()) => match permit {
+                Ok(Ok(permit)) => Ok(CallSlot { _permit: permit, effort: Effort::Waited(begun.elapsed()) }),
+                _ => Err(Problem::new(Kind::Crowded { calls: share, seconds: PATIENCE.as_secs() })),
+            },
+            () = cancelled.cancelled() => Err(Problem::new(Kind::Cancelled)),
+        }
+    }
+
+    fn permits(&self, owner: &Owner, kind: SlotKind, share: usize) -> Arc<Semaphore> {
+        let mut all = self.0.lock();
+        Arc::clone(all.entry((owner.clone(), kind)).or_insert_with(|| Arc::new(Semaphore::new(share))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::principal::Principal;
+
+    #[tokio::test]
+    async fn who_has_taken_all_its_share_waits_and_others_do_not() {
+        let [ann, ben] = ["ann", "ben"].map(|name| Owner::Principal(Principal::of_token(name).shared_by(2)));
+        let (slots, cancelled) = (CallSlots::default(), CancellationToken::new());
+        let mut hers = Vec::new();
+        for _ in 0..EDITS / 2 {
+            hers.push(slots.wait(&ann, SlotKind::Edit, &cancelled).await.unwrap());
+        }
+        let mut next = Box::pin(slots.wait(&ann, SlotKind::Edit, &cancelled));
+        assert!(now(&mut next).await.is_none());
+        let his = slots.wait(&ben, SlotKind::Edit, &cancelled).await.unwrap();
+        assert_eq!(his.effort, Effort::Patient);
+        drop(hers.pop());
+        let Effort::Waited(waited) = next.await.unwrap().effort else { panic!("it has waited") };
+        assert!(waited <= PATIENCE);
+        let mut next = Box::pin(slots.wait(&ann, SlotKind::Edit, &cancelled));
+        assert!(now(&mut next).await.is_some(), "that slot is free again");
+        cancelled.cancel();
+    }
+
+    #[tokio::test]
+    async fn however_many_there_are_each_has_a_slot() {
+        let (slots, cancelled) = (CallSlots::default(), CancellationToken::new());
+        let many = Owner::Principal(Principal::of_token("ann").shared_by(1_000));
+        slots.wait(&many, SlotKind::Edit, &cancelled).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn readings_wait_for_readings_and_never_for_edits() {
+        let ann = Owner::Principal(Principal::of_token("ann").shared_by(2));
+        let (slots, cancelled) = (CallSlots::default(), CancellationToken::new());
+        let mut hers = Vec::new();
+        for _ in 0..EDITS / 2 {
+            hers.push(slots.wait(&ann, SlotKind::Edit, &cancelled).await.unwrap());
+        }
+        for _ in 0..OTHERS / 2 {
+            hers.push(slots.wait(&ann, SlotKind::Other, &cancelled).await.unwrap());
+        }
+        let mut next = Box::pin(slots.wait(&ann, SlotKind::Other, &cancelled));
+        assert!(now(&mut next).await.is_none());
+        drop(hers.pop());
+        next.await.unwrap();
+        // One that is called off holds nothing.
+        let others: Vec<_> = (0..3).map(|_| slots.wait(&ann, SlotKind::Edit, &cancelled)).collect();
+        cancelled.cancel();
+        for other in others {
+            assert!(matches!(*other.await.unwrap_err().kind, Kind::Cancelled));
+        }
+    }
+
+    /// Returns the output of a future that is ready at once.
+    async fn now<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+        tokio::select! {
+            biased;
+            yielded = future => Some(yielded),
+            () = std::future::ready(()) => None,
+        }
+    }
+}
