@@ -262,6 +262,16 @@ fn a_tenant_that_does_too_much_in_a_minute_is_told_when_to_come_back() {
     assert!((1..=31).contains(&seconds) && refused.text().contains("quota-exceeded"), "{}", refused.text());
     assert_eq!(ben.begin("tools/call", edit).finish().status, 429);
     assert_eq!(scene.folder.text("red/a.txt"), "three\n");
+    // By a tool that reads or edits, as its arguments say, the same holds.
+    let other = |command: &str| {
+        let arguments = json!({"command": command, "path": "a.txt", "file_text": "five\n"});
+        json!({"name": "str_replace_based_edit_tool", "arguments": arguments})
+    };
+    assert_eq!(ann.begin("tools/call", other("create")).finish().status, 429);
+    assert_eq!(scene.folder.text("red/a.txt"), "three\n");
+    let view =
+        json!({"name": "str_replace_based_edit_tool", "arguments": {"command": "view", "path": "a.txt"}});
+    assert_eq!(ann.begin("tools/call", view).finish().status, 200);
     // Reading goes on, and another tenant has its own.
     ann.read("a.txt");
     for (old, new) in [("one", "two"), ("two", "three"), ("three", "four")] {

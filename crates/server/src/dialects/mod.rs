@@ -162,6 +162,17 @@ pub(crate) fn needed_scope(name: &str) -> Option<Scope> {
     scopes.reduce(|one, other| if one == other { one } else { Scope::Read })
 }
 
+/// Returns whether a call edits under any meaning that its name may have with these arguments.
+pub(crate) fn may_edit(name: &str, arguments: &JsonObject) -> bool {
+    let candidates = meant(None, name);
+    let fitting: Vec<&Meant> = candidates.iter().filter(|meant| meant.fits(arguments)).collect();
+    let all = if fitting.is_empty() { candidates.iter().collect() } else { fitting };
+    all.into_iter().any(|meant| {
+        let understood = understood_as(None, *meant, arguments.clone());
+        understood.is_some_and(|understood| understood.tool.about.effect.scope() == Scope::Write)
+    })
+}
+
 /// Returns the names of the tools that are listed in this dialect.
 pub(crate) fn listed_names(dialect: Option<&Dialect>) -> Vec<&'static str> {
     match dialect {
@@ -211,7 +222,16 @@ pub(crate) fn understand(
 ) -> Option<Understood> {
     let candidates = meant(dialect, name);
     let fitting = candidates.iter().find(|meant| meant.fits(&arguments));
-    match *fitting.or(candidates.first())? {
+    understood_as(dialect, *fitting.or(candidates.first())?, arguments)
+}
+
+/// Understands a call of this tool.
+fn understood_as(
+    dialect: Option<&'static Dialect>,
+    meant: Meant,
+    arguments: JsonObject,
+) -> Option<Understood> {
+    match meant {
         Meant::Ours(tool) => Some(with_parts(dialect, tool, arguments)),
         Meant::Theirs(theirs) => {
             let (tool, translated) = match theirs.translate(arguments) {

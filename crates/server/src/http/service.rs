@@ -16,7 +16,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 use rmcp::ServerHandler;
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
+use rmcp::model::{ErrorCode, ErrorData, JsonObject, JsonRpcError, RequestId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::sync::OwnedSemaphorePermit;
@@ -80,6 +80,19 @@ struct CallHead {
 #[derive(Deserialize)]
 struct CallName {
     name: String,
+}
+
+/// A call of a tool.
+#[derive(Deserialize)]
+struct Call {
+    params: CallParams,
+}
+
+#[derive(Deserialize)]
+struct CallParams {
+    name: String,
+    #[serde(default)]
+    arguments: JsonObject,
 }
 
 impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
@@ -192,7 +205,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             return Err(insufficient(self.authenticator.protection().as_ref(), bearer.scopes, needs).into());
         }
         match &bearer.tenant {
-            Some(tenant) if needs == Scope::Write && bearer.quota != Quota::default() => self
+            Some(tenant) if bearer.quota != Quota::default() && counts_as_edit(needs, body) => self
                 .take_allowance(tenant, bearer.quota, body.len())
                 .map_err(|exceeded| over_quota(&exceeded).into()),
             _ => Ok(()),
@@ -309,6 +322,15 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         }
         self.principals.end();
     }
+}
+
+/// Returns whether a call of a tool that needs this scope edits. What some tools do depends on their arguments.
+fn counts_as_edit(needs: Scope, body: &[u8]) -> bool {
+    let may_edit = || {
+        let call = serde_json::from_slice::<Call>(body);
+        call.is_ok_and(|Call { params }| dialects::may_edit(&params.name, &params.arguments))
+    };
+    needs == Scope::Write || needs == Scope::Read && may_edit()
 }
 
 impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
