@@ -17,6 +17,7 @@ use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Top
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
 use crate::asking::Reply;
+use crate::call_slots::SlotKind;
 use crate::dialects::{Names, Understood};
 use crate::door::Door;
 use crate::effects::{PendingDiagnostics, Recipients};
@@ -260,14 +261,15 @@ impl Emend {
                 Err(Unanswered::NotQuick) => {}
             }
         }
-        let slot = match tool.about.effect {
-            Effect::Edits => match self.shared.edit_slots.wait(self.session.owner(), &call.cancelled).await {
-                Ok(slot) => Some(slot),
-                Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
-            },
-            Effect::Reads | Effect::Shows | Effect::Decides => None,
+        let kind = match tool.about.effect {
+            Effect::Edits => SlotKind::Edit,
+            Effect::Reads | Effect::Shows | Effect::Decides => SlotKind::Other,
         };
-        let effort = slot.as_ref().map_or(Effort::Patient, |slot| slot.effort);
+        let slot = match self.shared.call_slots.wait(self.session.owner(), kind, &call.cancelled).await {
+            Ok(slot) => slot,
+            Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
+        };
+        let effort = slot.effort;
         let (sender, receiver) = progress::channel();
         let sender = token.is_some().then_some(sender);
         let emend = self.clone();

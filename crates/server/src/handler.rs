@@ -22,9 +22,9 @@ use emend_workspace::{Contents, ListedTools, Mode, Workspace};
 use crate::app_approval::AppApproval;
 use crate::apply_model::ApplyModel;
 use crate::asking::Asking;
+use crate::call_slots::{CallSlots, SlotKind};
 use crate::dialects::{self, Dialect, Names};
 use crate::door::Door;
-use crate::edit_slots::EditSlots;
 use crate::effects::Effects;
 use crate::events::Events;
 use crate::manner::Naming;
@@ -87,7 +87,7 @@ pub(crate) struct Shared {
     pub(crate) events: Events,
     pub(crate) contents: Arc<Contents>,
     pub(crate) in_flight: AtomicUsize,
-    pub(crate) edit_slots: EditSlots,
+    pub(crate) call_slots: CallSlots,
     pub(crate) running_calls: RunningCalls,
 }
 
@@ -131,7 +131,7 @@ impl Emend {
                 listeners.notify_diagnostics();
             }
         });
-        let (asking, in_flight, edit_slots) = (Asking::new(), AtomicUsize::new(0), EditSlots::default());
+        let (asking, in_flight, call_slots) = (Asking::new(), AtomicUsize::new(0), CallSlots::default());
         let contents = Arc::default();
         let session = Arc::new(Session::with_events(Owner::Process, events.clone(), &contents));
         let shared = Arc::new(Shared {
@@ -146,7 +146,7 @@ impl Emend {
             events,
             contents,
             in_flight,
-            edit_slots,
+            call_slots,
             running_calls: RunningCalls::default(),
         });
         Self { shared, session }
@@ -507,7 +507,14 @@ impl Emend {
             cancelled: context.ct.clone(),
         };
         let emend = self.clone();
-        let job = tokio::task::spawn_blocking(move || work(&emend, &workspace, &asker));
+        let slot = self.shared.call_slots.wait(self.session.owner(), SlotKind::Other, &context.ct).await;
+        let slot =
+            slot.map_err(|problem| ErrorData::internal_error(message(&problem, Audience::Model), None))?;
+        let job = tokio::task::spawn_blocking(move || {
+            let done = work(&emend, &workspace, &asker);
+            drop(slot);
+            done
+        });
         job.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a request failed");
             Err(ErrorData::internal_error("Emend has a bug: this request failed.", None))

@@ -72,9 +72,9 @@ pub mod events;
 pub mod effects;
 pub mod handler;
 
+mod call_slots;
 mod calls;
 mod door;
-mod edit_slots;
 
 mod dialects;
 mod malformed;

@@ -336,9 +336,9 @@ pub enum Kind {
     Busy {
         seconds: u64,
     },
-    /// The same client already has this many edits waiting.
+    /// The same client already has this many calls of this kind waiting.
     Crowded {
-        edits: usize,
+        calls: usize,
         seconds: u64,
     },
     Overtaken {

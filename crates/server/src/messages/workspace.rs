@@ -212,10 +212,10 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             f,
             "Another edit held the same file, or the whole workspace, for {seconds} seconds. Nothing was changed. Send the call again."
         ),
-        Kind::Crowded { edits, seconds } => write!(
+        Kind::Crowded { calls, seconds } => write!(
             f,
-            "For {seconds} seconds, {edits} earlier calls of this client that edit were not finished. Nothing was changed. Send \
-             the call again once they are answered."
+            "For {seconds} seconds, {calls} earlier calls of this client were not finished. Nothing was changed. Send the call \
+             again once they are answered."
         ),
         Kind::Overtaken { times } => write!(
             f,
