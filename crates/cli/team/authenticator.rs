@@ -24,12 +24,12 @@ const SHOWN: usize = 64;
 /// What knows the tokens of the current configuration.
 pub(super) struct TeamAuthenticator {
     tenants: Arc<Tenants>,
-    lookups: Semaphore,
+    lookups: Arc<Semaphore>,
 }
 
 impl TeamAuthenticator {
     pub(super) fn new(tenants: Arc<Tenants>) -> Self {
-        Self { tenants, lookups: Semaphore::new(LOOKUPS) }
+        Self { tenants, lookups: Arc::new(Semaphore::new(LOOKUPS)) }
     }
 
     async fn recognise(&self, presented: &str) -> Result<Bearer, Unrecognised> {
@@ -55,11 +55,16 @@ impl TeamAuthenticator {
 
     /// Asks an authority, on one of the few threads that may: however many bad tokens come, edits have theirs.
     async fn look_up(&self, authorities: &Arc<Authorities>, presented: &str) -> Result<Claims, Refusal> {
-        let Ok(Ok(_turn)) = tokio::time::timeout(TURN, self.lookups.acquire()).await else {
-            return Err(Refusal::Unavailable);
-        };
+        let turn = tokio::time::timeout(TURN, Arc::clone(&self.lookups).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else { return Err(Refusal::Unavailable) };
         let (authorities, presented) = (Arc::clone(authorities), presented.to_owned());
-        let asked = tokio::task::spawn_blocking(move || authorities.check(&presented)).await;
+        let asked = tokio::task::spawn_blocking(move || {
+            let said = authorities.check(&presented);
+            // The authority is asked to the end, also where the client has hung up.
+            drop(turn);
+            said
+        })
+        .await;
         asked.unwrap_or(Err(Refusal::Unavailable))
     }
 }

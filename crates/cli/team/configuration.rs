@@ -121,7 +121,8 @@ impl Configuration {
 
     /// Returns the tenant with this id.
     pub(crate) fn with_id(&self, id: &str) -> Option<Tenant> {
-        match id.find("@http").filter(|at| id[*at..].contains("://")) {
+        // The name of a tenant may have an @, and neither it nor an issuer before its scheme has ://.
+        match id.find("://").and_then(|scheme| id[..scheme].rfind('@')) {
             Some(at) => self.claimed(&id[at + 1..], &id[..at]).filter(|tenant| tenant.id == id),
             None => self.named(id),
         }

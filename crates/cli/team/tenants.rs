@@ -72,9 +72,11 @@ impl Tenants {
             before.settings.has_tenants() == configuration.settings.has_tenants(),
             "whether there are tenants can only change with a new start"
         );
+        let configuration = Arc::new(configuration);
+        // A tenant that is opened from now on is opened as this says; one that was begun before is among those that are open.
+        *self.configuration.lock() = Arc::clone(&configuration);
         let is_changed = |id: &&String| before.with_id(id) != configuration.with_id(id);
         let changed: Vec<String> = self.open.lock().keys().filter(is_changed).cloned().collect();
-        *self.configuration.lock() = Arc::new(configuration);
         changed.iter().for_each(|id| self.close(id));
         Ok(changed)
     }
@@ -82,7 +84,10 @@ impl Tenants {
     /// Returns the server for a principal. Opens the workspace of their tenant if it is not open, which takes its time.
     pub(crate) fn server(&self, principal: &Principal) -> io::Result<Emend> {
         let open = match (principal.tenant(), &self.common) {
-            (Some(id), None) => self.tenant(id).map_err(|error| io::Error::other(format!("{error:#}")))?,
+            (Some(id), None) => self.tenant(id).map_err(|error| match error.downcast::<io::Error>() {
+                Ok(error) => error,
+                Err(error) => io::Error::other(format!("{error:#}")),
+            })?,
             (None, Some(common)) => common.clone(),
             _ => return Err(io::Error::other("there is no tenant for it")),
         };
@@ -106,7 +111,12 @@ impl Tenants {
                     if open.len() >= MOST {
                         self.close_idle(&mut open);
                     }
-                    ensure!(open.len() < MOST, "too many tenants are being served at once");
+                    if open.len() >= MOST {
+                        bail!(io::Error::new(
+                            io::ErrorKind::ResourceBusy,
+                            "too many tenants are served at once"
+                        ));
+                    }
                     Arc::clone(open.entry(id.to_owned()).or_default())
                 }
             }

@@ -100,12 +100,12 @@ fn read(
     let leeway = authority.leeway.as_secs();
     let left = match time("exp") {
         Some(Some(end)) if end.saturating_add(leeway) <= now => return refused("it has expired"),
-        Some(Some(end)) => Duration::from_secs((end + leeway).saturating_sub(now)),
+        Some(Some(end)) => Duration::from_secs(end.saturating_add(leeway).saturating_sub(now)),
         Some(None) => return refused("it cannot be read"),
         None => BELIEVED,
     };
     match time("nbf") {
-        Some(Some(begin)) if begin > now + leeway => return refused("it is not valid yet"),
+        Some(Some(begin)) if begin > now.saturating_add(leeway) => return refused("it is not valid yet"),
         Some(None) => return refused("it cannot be read"),
         _ => {}
     }

@@ -24,8 +24,12 @@ pub(crate) struct UncheckedJwt<'a> {
 impl<'a> UncheckedJwt<'a> {
     /// Returns the token if it has the form of a JWT.
     pub(crate) fn read(text: &'a str) -> Option<Result<Self, Refusal>> {
-        if text.bytes().filter(|byte| *byte == b'.').count() != 2 || text.len() > LONGEST {
+        if text.bytes().filter(|byte| *byte == b'.').count() != 2 {
             return None;
+        }
+        // Nobody is asked about it: it would be shown to an authority that need not have issued it.
+        if text.len() > LONGEST {
+            return Some(Err(Refusal::Invalid("it is too long")));
         }
         let not_taken = Refusal::Invalid("it is no token with a signature that is taken here");
         Some(decode_header(text).map_err(|_| not_taken).and_then(|header| {

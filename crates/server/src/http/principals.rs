@@ -4,19 +4,22 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::Limits;
 use super::authentication::Bearer;
 use super::intake::Intake;
 use crate::principal::Principal;
+
+/// The time that a request waits while the workspace of its tenant is being opened for another one.
+const TURN: Duration = Duration::from_secs(10);
 
 /// Creates the handlers of principals. It may block, and fails where there is nothing for a principal.
 pub(super) type NewHandler<H> = Arc<dyn Fn(&Principal) -> io::Result<H> + Send + Sync>;
@@ -28,6 +31,8 @@ pub(super) struct Principals<H> {
     /// Cancelled once every stream ends.
     closed: CancellationToken,
     open: Mutex<Open<H>>,
+    /// Whose turn it is to open the workspace of a tenant.
+    opening: Mutex<HashMap<Option<String>, Arc<AsyncMutex<()>>>>,
 }
 
 struct Open<H> {
@@ -68,7 +73,7 @@ pub(super) enum NoService {
 impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
     pub(super) fn new(new_handler: NewHandler<H>, limits: Limits) -> Self {
         let open = Mutex::new(Open { last: 0, services: HashMap::new() });
-        Self { new_handler, limits, closed: CancellationToken::new(), open }
+        Self { new_handler, limits, closed: CancellationToken::new(), open, opening: Mutex::default() }
     }
 
     /// Returns the service of a bearer, which is made if there is none.
@@ -85,13 +90,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let principal = Principal::new(bearer.key.clone(), &bearer.name)
             .of_tenant(bearer.tenant.clone())
             .shared_by(sharers);
-        let (new_handler, opening) = (Arc::clone(&self.new_handler), principal.clone());
-        // To open a tenant's workspace takes the disk.
-        let opened = tokio::task::spawn_blocking(move || new_handler(&opening).map(drop)).await;
-        if let Err(error) = opened.map_err(io::Error::other).flatten() {
-            tracing::warn!(principal = principal.name(), %error, "there is nothing for a principal");
-            return Err(NoService::Nothing);
-        }
+        self.open_workspace(&principal).await?;
         let mut open = self.open.lock();
         if open.services.len() >= self.limits.principals {
             let idle = self.limits.session_idle;
@@ -108,6 +107,35 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         Ok(Arc::clone(service))
     }
 
+    /// Opens the workspace of a principal's tenant, which takes the disk. One thread at most is at it for each tenant, so that
+    /// a disk that hangs holds no more of them.
+    async fn open_workspace(&self, principal: &Principal) -> Result<(), NoService> {
+        let turn = {
+            let mut opening = self.opening.lock();
+            opening.retain(|_, turn| Arc::strong_count(turn) > 1);
+            let turn = opening.entry(principal.tenant().map(str::to_owned)).or_default();
+            Arc::clone(turn)
+        };
+        let Ok(turn) = tokio::time::timeout(TURN, turn.lock_owned()).await else {
+            return Err(NoService::Crowded);
+        };
+        let (new_handler, opening) = (Arc::clone(&self.new_handler), principal.clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let opened = new_handler(&opening).map(drop);
+            // Also where the client has hung up.
+            drop(turn);
+            opened
+        });
+        match opened.await.map_err(io::Error::other).flatten() {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                tracing::warn!(principal = principal.name(), %error, "there is nothing for a principal");
+                let is_crowded = error.kind() == io::ErrorKind::ResourceBusy;
+                Err(if is_crowded { NoService::Crowded } else { NoService::Nothing })
+            }
+        }
+    }
+
     fn new_service(&self, number: usize, principal: Principal) -> PrincipalService<H> {
         let limits = &self.limits;
         let new_handler = Arc::clone(&self.new_handler);
@@ -121,8 +149,14 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             .with_json_response(true)
             .with_max_request_body_bytes(limits.body_bytes)
             .with_cancellation_token(self.closed.child_token());
-        let protocol =
-            StreamableHttpService::new(move || new_handler(&principal), Arc::clone(&sessions), config);
+        let handler = move || {
+            new_handler(&principal).map_err(|error| {
+                // rmcp tells the client what the error says.
+                tracing::warn!(principal = principal.name(), %error, "a workspace could not be opened");
+                io::Error::other("the workspace could not be opened")
+            })
+        };
+        let protocol = StreamableHttpService::new(handler, Arc::clone(&sessions), config);
         let permits = |number| Arc::new(Semaphore::new(number));
         PrincipalService {
             number,
