@@ -308,7 +308,8 @@ impl Worker {
         });
         let (program, arguments, start) = found.map_err(|why| ServerState::NotInstalled { why })?;
         let mut command = Command::new(&program);
-        command.args(&arguments).current_dir(&self.root).env("PATH", self.search.for_children());
+        command.args(&arguments).current_dir(&self.root);
+        self.search.lead(&mut command);
         command.envs(start.environment);
         let (name, root) = (self.server.name.clone(), self.root.clone());
         let client = RequestHandler { name, root, options: start.options.clone() };

@@ -123,7 +123,7 @@ mod attended {
     pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
-        command.env("PATH", program.search.for_children());
+        program.search.lead(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let group = Group::start(&mut command)?;
         let attended = Attended::to(group.pipes(), program).and_then(|mut attended| {

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 
 /// How many links of one path are followed, as on Linux.
 const MOST_LINKS: usize = 40;
@@ -58,10 +59,16 @@ impl Search {
         }
     }
 
-    /// Returns the `PATH` for a program: what it runs by name, such as the interpreter of a script, is then no program
-    /// of a root either.
-    #[must_use]
-    pub fn for_children(&self) -> OsString {
+    /// Has a program find what it runs by name, such as the interpreter of a script, outside of the roots too.
+    pub fn lead(&self, command: &mut Command) {
+        command.env("PATH", self.for_children());
+        if cfg!(windows) {
+            // Else the working folder, which is often a root, would come before all others.
+            command.env("NoDefaultCurrentDirectoryInExePath", "1");
+        }
+    }
+
+    fn for_children(&self) -> OsString {
         env::join_paths(self.absolute_folders().filter(|folder| !self.is_inside(folder))).unwrap_or_default()
     }
 

@@ -28,7 +28,7 @@ enum Heard {
 pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
     let mut command = Command::new(program.path);
     command.args(program.arguments).current_dir(program.folder);
-    command.env("PATH", program.search.for_children());
+    program.search.lead(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let group = Group::start(&mut command)?;
     let (stdin, stdout, stderr) = group.pipes();
