@@ -336,6 +336,10 @@ impl Disk for FailingDisk {
         self.inner.exchange((from.0, &self.entry(from.0, from.1)), (to.0, &self.entry(to.0, to.1)))
     }
 
+    fn syncs_what_it_reads(&self) -> bool {
+        self.inner.syncs_what_it_reads()
+    }
+
     fn leaves_gaps(&self) -> bool {
         self.inner.leaves_gaps()
     }

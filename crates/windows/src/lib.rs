@@ -26,6 +26,6 @@ pub use holders::{holders, path_of};
 pub use job::{Job, terminate};
 pub use keep::keep;
 pub use list::{Listed, list, spelling};
-pub use open::{Access, create_file, make_folder, open, open_folder, reopen};
+pub use open::{Access, create_file, make_folder, open, open_folder, reopen, reopen_to_add};
 pub use rename::{flush_folder, remove, rename_new};
 pub use status::{is_held, is_unsupported};

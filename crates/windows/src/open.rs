@@ -113,8 +113,8 @@ pub fn reopen(dir: &impl AsHandle) -> io::Result<File> {
     call.at(dir, OsStr::new(""), FILE_OPEN_REPARSE_POINT)
 }
 
-/// Opens the folder itself again in a way that lets it be flushed.
-pub(crate) fn reopen_to_flush(dir: &impl AsHandle) -> io::Result<File> {
+/// Opens the folder itself again in a way that lets it be flushed, and that only who may add files to it can.
+pub fn reopen_to_add(dir: &impl AsHandle) -> io::Result<File> {
     let options = FILE_DIRECTORY_FILE | FILE_OPEN_FOR_BACKUP_INTENT;
     let rights = FILE_ADD_FILE | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
     let call = Call { rights, share: SHARE_ALL, disposition: FILE_OPEN, options };

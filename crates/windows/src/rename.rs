@@ -15,7 +15,7 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use crate::open::reopen_to_flush;
+use crate::open::reopen_to_add;
 use crate::status::{check, is_unsupported};
 
 /// Renames a file, folder or link that was opened for [`Access::Name`](crate::Access::Name) to a name in a folder of the
@@ -53,7 +53,7 @@ pub fn remove(file: &File) -> io::Result<()> {
 /// Makes the names in a folder durable, where the file system can do that for a folder. The others make names durable with
 /// the next flushed file.
 pub fn flush_folder(dir: &impl AsHandle) -> io::Result<()> {
-    let dir = reopen_to_flush(dir)?;
+    let dir = reopen_to_add(dir)?;
     // SAFETY: the structure is plain numbers and a pointer; zero is a valid value for each.
     #[allow(unsafe_code, reason = "std flushes no folders")]
     let mut done: IO_STATUS_BLOCK = unsafe { mem::zeroed() };

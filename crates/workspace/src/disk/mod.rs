@@ -136,6 +136,10 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool;
     /// Makes the file's content and metadata durable.
     fn sync_file(&self, file: &File) -> io::Result<()>;
+    /// Returns whether a file that is open for reading can be synced.
+    fn syncs_what_it_reads(&self) -> bool {
+        true
+    }
     /// Makes the names in a folder durable.
     fn sync_dir(&self, dir: &Dir) -> io::Result<()>;
     /// Makes everything on the folder's file system durable; `Ok(false)` where the system cannot do that.

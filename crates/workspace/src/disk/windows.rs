@@ -200,6 +200,11 @@ impl Disk for Windows {
         file.sync_all()
     }
 
+    fn syncs_what_it_reads(&self) -> bool {
+        // A file is flushed through a handle that may write to it.
+        false
+    }
+
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
         windows::flush_folder(dir)
     }
@@ -234,14 +239,20 @@ impl Disk for Windows {
         // The old file is set aside, the new one takes its name, and the old one takes the staged name. A name is taken
         // only if it is free, so no file of another program is ever replaced.
         let aside = aside(from.1);
-        let displaced = open(to.0, to.1, Access::Name)?;
+        // Whoever may change a file need not be allowed to add one to its folder, which its new name and the way back both
+        // take: nothing has a name that is not sure of another one.
+        let _room = patiently(to.0, to.1, || windows::reopen_to_add(to.0))?;
         let staged = open(from.0, from.1, Access::Name)?;
         let target = windows::spelling(to.0, to.1)?.unwrap_or_else(|| to.1.to_owned());
         let to = (to.0, &*target);
+        // The last thing that is opened, so that it is most likely what has the name.
+        let displaced = open(to.0, to.1, Access::Name)?;
         rename(&displaced, (from.0, &aside))?;
         if let Err(error) = rename(&staged, to) {
-            if rename(&displaced, to).is_err() {
-                give_way(&displaced, from)?;
+            match rename(&displaced, to) {
+                Err(taken) if taken.kind() == io::ErrorKind::AlreadyExists => give_way(&displaced, from)?,
+                // Else it stays aside, where `settle_exchange` finds it.
+                _ => {}
             }
             return Err(error);
         }

@@ -80,7 +80,8 @@ impl Transaction<'_> {
             self.disk.write(&copy, &[base.text.raw()])?;
             self.disk.sync_file(&copy)?;
         }
-        if self.jobs.len() < super::MANY || self.sites[at].entry.staged_beside {
+        let is_synced_later = self.is_many() && self.disk.syncs_what_it_reads();
+        if !is_synced_later || self.sites[at].entry.staged_beside {
             self.disk.sync_file(&new)?;
         }
         Ok(())
@@ -88,7 +89,7 @@ impl Transaction<'_> {
 
     /// Syncs many staged files together.
     pub(super) fn sync_staged(&self) -> Result<(), CommitFailure> {
-        if !self.is_many() {
+        if !self.is_many() || !self.disk.syncs_what_it_reads() {
             return Ok(());
         }
         let failed = |error| CommitFailure::io(Step::Stage, "")(error);
