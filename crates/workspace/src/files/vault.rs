@@ -203,6 +203,8 @@ const FINISHED: &str = "history";
 const LONGEST_LOG: u64 = 512 * 1024 * 1024;
 /// The name of the log of edits.
 const LOG: &str = "log";
+/// The name of a log that is to take its place.
+const NEW_LOG: &str = "log.new";
 /// The name of the file that is locked while edits share the root.
 const SHARING: &str = "sharing";
 /// The name of the file whose bytes are the locks of files.
@@ -346,6 +348,7 @@ impl Vault {
 
     /// Appends to the log.
     pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<u64> {
+        self.settle_log(disk)?;
         let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
         let record = pieces.concat();
         let length = record.len() as u64;
@@ -356,13 +359,22 @@ impl Vault {
 
     /// Replaces the log.
     pub(crate) fn replace_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
-        let new = OsStr::new("log.new");
+        self.settle_log(disk)?;
+        let new = OsStr::new(NEW_LOG);
         remove(disk, &self.home, new);
         let file = disk.create_file(&self.home, new, None)?;
         disk.write(&file, pieces)?;
         disk.sync_file(&file)?;
         disk.exchange((&self.home, new), (&self.home, OsStr::new(LOG)))?;
         disk.remove_file(&self.home, new)
+    }
+
+    /// Finishes or undoes an exchange of the log that a crash interrupted, before a new log could take its name.
+    fn settle_log(&self, disk: &dyn Disk) -> io::Result<()> {
+        if disk.leaves_gaps() {
+            disk.settle_exchange((&self.home, OsStr::new(NEW_LOG)), (&self.home, OsStr::new(LOG)))?;
+        }
+        Ok(())
     }
 
     /// Counts a commit that keeps this many bytes.
