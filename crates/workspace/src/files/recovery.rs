@@ -219,7 +219,7 @@ impl Recovery<'_> {
                 ));
                 return Ok(());
             }
-            return self.keep(Record::of_journal(journal, &self.name.to_string_lossy()));
+            return self.keep(Record::of_journal(journal, &self.name.to_string_lossy()), findings);
         }
         if self.over.logged.contains(id) {
             return self.not_ours(findings);
@@ -275,7 +275,7 @@ impl Recovery<'_> {
         if is(&slot, Entry::is_base) && !has_both {
             // Everything was done except recording it.
             let file = NamedFile { id: id.into(), call, entry: site.entry };
-            return self.keep(Record::of_file(file, &self.name.to_string_lossy()));
+            return self.keep(Record::of_file(file, &self.name.to_string_lossy()), findings);
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
             // Another program wrote meanwhile, and its file was displaced.
@@ -289,13 +289,22 @@ impl Recovery<'_> {
     }
 
     /// Records an edit that has happened, as the process that made it would have, and keeps the displaced files.
-    fn keep(&self, record: Record) -> io::Result<()> {
+    fn keep(&self, record: Record, findings: &mut RecoveryFindings) -> io::Result<()> {
+        let id = record.id.clone();
         if !self.over.logged.contains(&record.id) {
             let is_untracked = !self.root.policy.terms().track_history;
             let record = Record { is_untracked, ..record };
             record.write(self.disk, self.vault, &Details::default())?;
         }
-        tidy::finish(self.vault, self.name)
+        if let Err(error) = tidy::finish(self.vault, self.name) {
+            // The edit has happened; the next recovery retries what remains. On Windows, a program that has a displaced file
+            // open is enough.
+            findings.messages.push(format!(
+                "Edit {id} of {} is made, but what it displaced cannot be kept yet: {error}.",
+                self.root.path.display()
+            ));
+        }
+        Ok(())
     }
 
     /// Cleans up, and adds messages to the findings.
