@@ -98,6 +98,9 @@ pub(crate) fn resolve(
             Ok(place) => return Ok(respelled(disk, place)),
             // A new link, or a missing folder: something was swapped meanwhile.
             Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
+            Err(Refusal::IsFolder(names)) => {
+                return Err(Refusal::IsFolder(folder_respelled(disk, root, names)));
+            }
             Err(refusal) => return Err(refusal),
         }
     }
@@ -122,6 +125,21 @@ fn respelled(disk: &dyn Disk, mut place: Place) -> Place {
         take_spellings(&mut place.names[parents..], &[real]);
     }
     place
+}
+
+/// Gives a folder the names that the disk has: a rule for its long name holds for its short one too.
+fn folder_respelled(disk: &dyn Disk, root: &Dir, mut names: Vec<OsString>) -> Vec<OsString> {
+    // Most systems take no other spellings.
+    if disk.spelled(root, OsStr::new(".")).is_some()
+        && let Ok(dir) = disk.open_dir(root, &names.iter().collect::<PathBuf>())
+        && let Some(path) = disk.spelled(&dir, OsStr::new("."))
+    {
+        let real: Vec<&OsStr> = path.iter().collect();
+        if let Some(real) = real.len().checked_sub(names.len()).map(|above| &real[above..]) {
+            take_spellings(&mut names, real);
+        }
+    }
+    names
 }
 
 /// Takes these spellings for names, each where it is one of the same name, or the long form of a short one: the system may

@@ -9,8 +9,10 @@ use cap_std::fs::Dir;
 use emend_edit::patch::{Patch, v4a};
 use emend_testkit::Folder;
 use emend_testkit::failing_disk::FailingDisk;
+use emend_workspace::WalkScope;
 use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::problem::Code;
+use emend_workspace::search::Query;
 
 use super::{EIO, Scene, edit};
 
@@ -87,5 +89,17 @@ fn a_name_that_changes_its_case_alone_loses_nothing() {
         disk.rename_new((&dir, "a.txt".as_ref()), (&dir, "A.txt".as_ref())).unwrap();
         assert_eq!(folder.text("A.txt"), "one\n");
         assert!(!folder.has("a.txt"));
+    }
+}
+
+#[test]
+fn what_is_found_below_a_folder_has_the_name_that_the_disk_has() {
+    for disk in disks() {
+        let scene = Scene::new(disk, EIO);
+        let cancelled = || false;
+        let scope = WalkScope { path: Some("OLD"), glob: None, cancelled: &cancelled };
+        let query = Query { pattern: "keep", context: 0 };
+        let found = scene.workspace().files().search(&scope, &query).unwrap();
+        assert_eq!(found.files[0].name, "old/place.txt");
     }
 }
