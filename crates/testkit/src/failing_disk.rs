@@ -6,7 +6,6 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -229,11 +228,13 @@ impl Disk for FailingDisk {
     }
 
     fn spelled(&self, dir: &Dir, name: &OsStr) -> Option<PathBuf> {
-        if !self.ignores_case {
-            return self.inner.spelled(dir, name);
+        #[cfg(unix)]
+        if self.ignores_case {
+            use std::os::fd::AsRawFd;
+            let folder = std::fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd())).ok()?;
+            return Some(if name == "." { folder } else { folder.join(self.entry(dir, name)) });
         }
-        let folder = std::fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd())).ok()?;
-        Some(if name == "." { folder } else { folder.join(self.entry(dir, name)) })
+        self.inner.spelled(dir, name)
     }
 
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
