@@ -4,6 +4,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig};
@@ -24,6 +25,8 @@ pub(crate) struct Arguments {
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n\n\ndef part(name):\n    return \
                         \"Goodbye, \" + name\n";
 const SETTINGS: &str = "retries = 3\r\ntimeout = 30\r\n";
+/// How long another program tries to put its file in place.
+const PATIENCE: Duration = Duration::from_secs(5);
 const NOTES: &str = "# Notes\n\n- one\n- two\n- one\n";
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
@@ -189,7 +192,18 @@ impl Demo<'_> {
     fn write_as_another_program(&self, name: &str, text: &str) -> io::Result<()> {
         let new = self.workspace.with_file_name(name);
         std::fs::write(&new, text)?;
-        std::fs::rename(new, self.workspace.join(name))
+        let (target, begun) = (self.workspace.join(name), Instant::now());
+        loop {
+            match std::fs::rename(&new, &target) {
+                // On Windows, whoever reads the file may be in the way for a moment.
+                Err(error)
+                    if error.kind() == io::ErrorKind::PermissionDenied && begun.elapsed() < PATIENCE =>
+                {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                renamed => return renamed,
+            }
+        }
     }
 
     fn on_disk(&self, name: &str) -> anyhow::Result<String> {
