@@ -129,6 +129,7 @@ mod tests {
             ("b\n\n", 1, 1, 0..1),
             ("{\n  b\n\n  c\n}\n", 2, 1, 1..3),
             ("{\n  b\n\n  c\n}\n", 4, 1, 2..4),
+            ("{\n\n  b\n\n  c\n}\n", 3, 1, 2..4),
             ("class A:\n\tb\n\n\tc\n\n\nd\n", 4, 1, 2..4),
             // Spaces are not less than a tab.
             ("a\n\n\tb\n  c\n", 3, 1, 2..3),

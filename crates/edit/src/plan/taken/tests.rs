@@ -237,6 +237,12 @@ fn copies_cost_as_much_work_as_they_have_bytes() {
     };
     assert!(built(2_000).is_ok());
     assert_eq!(built(500).unwrap_err(), Kind::WorkLimit { work: Work::Copying });
+    // Wherever in the file they stand.
+    let files = [("a", [&long[..], "a\n"].concat().into_bytes()), ("b", b"b\n".to_vec())];
+    let files = files.each_ref().map(|(name, content)| (*name, &content[..]));
+    let patch = put(&files, "b", (1, 0), taken(&files, "a", (2, 1), false, 0));
+    let limits = FindLimits { work: 500, ..FindLimits::default() };
+    assert!(build(&patch, &sources(&files), &limits).is_ok());
 }
 
 #[test]
