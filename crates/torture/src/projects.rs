@@ -224,7 +224,7 @@ fn started_anew(
         match complete.as_ref() == Some(&now) {
             true => tally.cold_complete += 1,
             false => {
-                tally.partial.push(format!("a part of {} is renamed by a server that starts", symbol.name))
+                tally.partial.push(format!("a part of {} is renamed by a server that starts", symbol.name));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Gathering: reads everything that a request names. Whether its client has seen that, [`seen`](super::seen) checks.
+//! Gathering: reads everything that a request names. Whether its client has seen that, [`stale_check`](super::stale_check) checks.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
