@@ -43,6 +43,8 @@ pub(crate) struct RecoveryFindings {
 /// Finishes or undoes every open transaction of a root.
 pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<RecoveryFindings> {
     let mut findings = RecoveryFindings::default();
+    // Whether an edit was made already, the log says.
+    vault.settle_log(disk)?;
     let names = bring_to_slots(disk, vault, disk.names(&vault.open)?)?;
     if names.is_empty() {
         return Ok(findings);
@@ -99,6 +101,9 @@ pub(crate) fn has_left(
     vault: &Vault,
     keys: &BTreeSet<FileKey>,
 ) -> io::Result<bool> {
+    if vault.is_log_aside(disk)? {
+        return Ok(true);
+    }
     let is_left = |entry: &Entry| {
         let mut trails = std::iter::once(&entry.path).chain(&entry.from);
         trails.any(|trail| {

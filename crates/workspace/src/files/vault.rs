@@ -23,7 +23,7 @@ use emend_edit::Version;
 use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
-use crate::disk::{Disk, FileKind, Stat};
+use crate::disk::{ASIDE, Disk, FileKind, Stat};
 use crate::files::folder_lock::LockFiles;
 use crate::files::seal::{Seal, make_private};
 use crate::files::written::canonical;
@@ -348,7 +348,6 @@ impl Vault {
 
     /// Appends to the log.
     pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<u64> {
-        self.settle_log(disk)?;
         let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
         let record = pieces.concat();
         let length = record.len() as u64;
@@ -369,8 +368,21 @@ impl Vault {
         disk.remove_file(&self.home, new)
     }
 
-    /// Finishes or undoes an exchange of the log that a crash interrupted, before a new log could take its name.
-    fn settle_log(&self, disk: &dyn Disk) -> io::Result<()> {
+    /// Returns whether a crash has interrupted an exchange of the log, which may be missing from its name since then.
+    pub(crate) fn is_log_aside(&self, disk: &dyn Disk) -> io::Result<bool> {
+        if !disk.leaves_gaps() {
+            return Ok(false);
+        }
+        match disk.stat(&self.home, OsStr::new(&format!("{ASIDE}{NEW_LOG}"))) {
+            Ok(_) => Ok(true),
+            Err(error) if is_absent(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Finishes or undoes an exchange of the log that a crash interrupted. The root must be locked as a whole: whoever appends
+    /// meanwhile would begin a new log.
+    pub(crate) fn settle_log(&self, disk: &dyn Disk) -> io::Result<()> {
         if disk.leaves_gaps() {
             disk.settle_exchange((&self.home, OsStr::new(NEW_LOG)), (&self.home, OsStr::new(LOG)))?;
         }
