@@ -19,6 +19,9 @@ use crate::session::Owner;
 const EDITS: usize = 256;
 /// The number of other calls. The rest of the threads is for opening workspaces and for tokens.
 const OTHERS: usize = 192;
+/// The number of those that each owner has however many there are: some ask a language server, which takes its time, and what is
+/// read meanwhile should not wait for them.
+const LEAST_OTHERS: usize = 8;
 /// The time that a call waits for a slot. It leaves a second of the whole patience of an edit for its lock.
 const PATIENCE: Duration = folder_lock::PATIENCE.saturating_sub(Duration::from_secs(1));
 
@@ -49,11 +52,11 @@ impl CallSlots {
         kind: SlotKind,
         cancelled: &CancellationToken,
     ) -> Result<CallSlot, Problem> {
-        let all = match kind {
-            SlotKind::Edit => EDITS,
-            SlotKind::Other => OTHERS,
+        let (all, least) = match kind {
+            SlotKind::Edit => (EDITS, 1),
+            SlotKind::Other => (OTHERS, LEAST_OTHERS),
         };
-        let share = (all / owner.sharers()).max(1);
+        let share = (all / owner.sharers()).max(least);
         let permits = self.permits(owner, kind, share);
         // Usually there is one, and the clock is not read.
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
@@ -105,6 +108,11 @@ mod tests {
         let (slots, cancelled) = (CallSlots::default(), CancellationToken::new());
         let many = Owner::Principal(Principal::of_token("ann").shared_by(1_000));
         slots.wait(&many, SlotKind::Edit, &cancelled).await.unwrap();
+        let mut readings = Vec::new();
+        for _ in 0..LEAST_OTHERS {
+            readings.push(slots.wait(&many, SlotKind::Other, &cancelled).await.unwrap());
+        }
+        assert!(now(&mut Box::pin(slots.wait(&many, SlotKind::Other, &cancelled))).await.is_none());
     }
 
     #[tokio::test]
