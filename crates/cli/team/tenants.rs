@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
@@ -27,9 +27,18 @@ pub(crate) struct Tenants {
     /// The server of everybody, where there are no tenants.
     common: Option<OpenTenant>,
     configuration: Mutex<Arc<Configuration>>,
-    open: Mutex<HashMap<String, Arc<Mutex<Option<OpenTenant>>>>>,
-    /// The folders that are open, with the ids of their tenants.
-    folders: Mutex<Vec<(String, PathBuf)>>,
+    open: Mutex<HashMap<String, Arc<Place>>>,
+    folders: Mutex<Vec<TakenFolder>>,
+}
+
+/// Where the workspace of a tenant is, or is about to be. It is locked while the workspace is being opened.
+type Place = Mutex<Option<OpenTenant>>;
+
+/// A folder that belongs to a tenant, as long as its place is there.
+struct TakenFolder {
+    place: Weak<Place>,
+    id: String,
+    path: PathBuf,
 }
 
 /// An open workspace.
@@ -75,18 +84,20 @@ impl Tenants {
         let configuration = Arc::new(configuration);
         // A tenant that is opened from now on is opened as this says; one that was begun before is among those that are open.
         *self.configuration.lock() = Arc::clone(&configuration);
-        let is_changed = |id: &&String| before.with_id(id) != configuration.with_id(id);
-        let changed: Vec<String> = self.open.lock().keys().filter(is_changed).cloned().collect();
-        changed.iter().for_each(|id| self.close(id));
-        Ok(changed)
+        // What was begun in one that is closed is finished.
+        let is_changed = |id: &String, _: &mut Arc<Place>| before.with_id(id) != configuration.with_id(id);
+        Ok(self.open.lock().extract_if(is_changed).map(|(id, _)| id).collect())
     }
 
     /// Returns the server for a principal. Opens the workspace of their tenant if it is not open, which takes its time.
     pub(crate) fn server(&self, principal: &Principal) -> io::Result<Emend> {
         let open = match (principal.tenant(), &self.common) {
-            (Some(id), None) => self.tenant(id).map_err(|error| match error.downcast::<io::Error>() {
-                Ok(error) => error,
-                Err(error) => io::Error::other(format!("{error:#}")),
+            (Some(id), None) => self.tenant(id).map_err(|error| {
+                let is_crowded = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
+                match error.downcast_ref().is_some_and(is_crowded) {
+                    true => io::Error::new(io::ErrorKind::ResourceBusy, format!("{error:#}")),
+                    false => io::Error::other(format!("{error:#}")),
+                }
             })?,
             (None, Some(common)) => common.clone(),
             _ => return Err(io::Error::other("there is no tenant for it")),
@@ -109,7 +120,7 @@ impl Tenants {
                 Some(place) => Arc::clone(place),
                 None => {
                     if open.len() >= MOST {
-                        self.close_idle(&mut open);
+                        close_idle(&mut open);
                     }
                     if open.len() >= MOST {
                         bail!(io::Error::new(
@@ -122,21 +133,22 @@ impl Tenants {
             }
         };
         // Who comes while it is opened waits for it.
-        let mut place = place.lock();
-        if let Some(open) = &*place {
+        let mut opening = place.lock();
+        if let Some(open) = &*opening {
             return Ok(open.clone());
         }
-        let opened = self.open_tenant(id);
-        match opened {
-            Ok(opened) => Ok(place.insert(opened).clone()),
+        match self.open_tenant(id, &place) {
+            Ok(opened) => Ok(opening.insert(opened).clone()),
             Err(error) => {
-                self.close(id);
+                // After a change of the settings, another place may be there.
+                let is_own = |_: &String, open: &mut Arc<Place>| Arc::ptr_eq(open, &place);
+                self.open.lock().extract_if(is_own).for_each(drop);
                 Err(error)
             }
         }
     }
 
-    fn open_tenant(&self, id: &str) -> anyhow::Result<OpenTenant> {
+    fn open_tenant(&self, id: &str, place: &Arc<Place>) -> anyhow::Result<OpenTenant> {
         let configuration = self.configuration();
         let tenant = configuration.with_id(id).context("there is no such tenant any more")?;
         let mut folders = Vec::new();
@@ -145,16 +157,18 @@ impl Tenants {
         }
         {
             let mut taken = self.folders.lock();
+            taken.retain(|taken| taken.place.strong_count() > 0);
             for folder in &folders {
-                let is_others = |(other, theirs): &&(String, PathBuf)| {
-                    other != id && (folder.starts_with(theirs) || theirs.starts_with(folder))
+                let is_others = |taken: &&TakenFolder| {
+                    taken.id != id && (folder.starts_with(&taken.path) || taken.path.starts_with(folder))
                 };
                 // Whose it is, is told to the log of the server alone.
-                if let Some((other, _)) = taken.iter().find(is_others) {
-                    bail!("{} belongs to the tenant {other} already", folder.display());
+                if let Some(TakenFolder { id, .. }) = taken.iter().find(is_others) {
+                    bail!("{} belongs to the tenant {id} already", folder.display());
                 }
             }
-            taken.extend(folders.into_iter().map(|folder| (id.to_owned(), folder)));
+            let take = |path| TakenFolder { place: Arc::downgrade(place), id: id.to_owned(), path };
+            taken.extend(folders.into_iter().map(take));
         }
         let state = self.state_of(id, &tenant.name);
         let mut own = configuration.files.clone();
@@ -169,22 +183,13 @@ impl Tenants {
         let hash = blake3::hash(id.as_bytes()).to_hex();
         self.state.join("tenants").join(format!("{name}-{}", &hash[..16]))
     }
+}
 
-    /// Closes a tenant's workspace. What was begun there is finished.
-    fn close(&self, id: &str) {
-        self.open.lock().remove(id);
-        self.folders.lock().retain(|(other, _)| other != id);
-    }
-
-    fn close_idle(&self, open: &mut HashMap<String, Arc<Mutex<Option<OpenTenant>>>>) {
-        let is_idle = |place: &Arc<Mutex<Option<OpenTenant>>>| {
-            Arc::strong_count(place) == 1 && place.lock().as_ref().is_some_and(|open| open.emend.is_idle())
-        };
-        let idle: Vec<String> =
-            open.iter().filter(|(_, place)| is_idle(place)).map(|(id, _)| id.clone()).collect();
-        open.retain(|id, _| !idle.contains(id));
-        self.folders.lock().retain(|(id, _)| !idle.contains(id));
-    }
+/// Closes the workspaces that nobody uses.
+fn close_idle(open: &mut HashMap<String, Arc<Place>>) {
+    open.retain(|_, place| {
+        Arc::strong_count(place) > 1 || place.lock().as_ref().is_none_or(|open| !open.emend.is_idle())
+    });
 }
 
 /// Returns the folder of a tenant without links, which is made if the tenant's are. The folder of a template must be there
