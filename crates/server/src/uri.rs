@@ -88,12 +88,17 @@ impl Uri {
     }
 }
 
+/// Returns a path as it stands in a URI.
+pub(crate) fn encoded(path: &str) -> String {
+    utf8_percent_encode(path, ENCODED).to_string()
+}
+
 /// Returns the URI of a file.
 pub(crate) fn for_file(path: &Path) -> String {
     // A file whose name is not UTF-8 is no resource, since no call could name it.
     let path = path.to_string_lossy();
     let path = if cfg!(windows) { after_scheme(&path).into() } else { path };
-    format!("file://{}", utf8_percent_encode(&path, ENCODED))
+    format!("file://{}", encoded(&path))
 }
 
 /// Returns what comes after `file://` for a path on Windows: `/C:/folder/file`, or `server/share/file`.

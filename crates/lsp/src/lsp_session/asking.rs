@@ -237,7 +237,9 @@ impl LspSession {
         {
             return Ok(());
         }
-        let until = deadline.min(Instant::now() + self.limits.reading);
+        // Some of the time is left for the question: this server may be one that says nothing.
+        let now = Instant::now();
+        let until = now + self.limits.reading.min(deadline.saturating_duration_since(now) * 3 / 4);
         for (path, _) in &question.texts {
             let Some(version) = self.documents.get(path).map(|document| document.version) else { continue };
             let looked_at = self.process.wait(until, |inbox| {

@@ -7,11 +7,15 @@ use emend_lsp::TextChange;
 
 use super::check_rename::{tokens, touched};
 use super::symbol_address::is_of_word;
+use crate::uri;
 
-/// The words of paths of modules that no path of a file has.
-const OWN: [&str; 5] = ["crate", "self", "super", "index", "mod"];
-/// The signs that a path may have.
-const SIGNS: &str = "/\\.:-@~#+$ ";
+/// The words of paths of modules that no path of a file need have: those of Rust, the name of a folder's own file, and the
+/// endings of what is compiled.
+const OWN: [&str; 9] = ["crate", "self", "super", "index", "mod", "js", "jsx", "mjs", "cjs"];
+/// The signs that a path may have wherever it stands.
+const SIGNS: &str = "/\\.:-@~%";
+/// The signs that it may also have between quotation marks, where they have no other meaning.
+const QUOTED_SIGNS: &str = "#+$ ";
 
 /// Returns whether the change gives a path another one, when a file moves from one path to another.
 pub(super) fn is_of_path(text: &str, change: &TextChange, from: &str, to: &str) -> bool {
@@ -19,19 +23,26 @@ pub(super) fn is_of_path(text: &str, change: &TextChange, from: &str, to: &str) 
     let around = touched(text, range);
     let old = &text[around.clone()];
     let new = format!("{}{new}{}", &text[around.start..range.start], &text[range.end..around.end]);
-    let (old, new): (Vec<&str>, Vec<&str>) = (tokens(old).collect(), tokens(&new).collect());
-    let of_paths: Vec<&str> = tokens(from).chain(tokens(to)).chain(OWN).collect();
-    let is_known = |token: &&str, others: &[&str]| {
-        let is_sign = !token.starts_with(is_of_word) && SIGNS.contains(*token);
-        is_sign || of_paths.contains(token) || others.contains(token)
-    };
+    // In a link, what is no letter may be written otherwise.
+    let paths = [from, to].map(|path| (path, uri::encoded(path)));
+    let of_paths: Vec<&str> =
+        paths.iter().flat_map(|(path, encoded)| tokens(path).chain(tokens(encoded))).chain(OWN).collect();
+    let is_sign = |token: &str, signs: &str| !token.starts_with(is_of_word) && signs.contains(token);
+    let is_of_paths = |token: &&str| is_sign(token, SIGNS) || of_paths.contains(token);
     // All that stands between quotation marks is a path, whatever it names.
     let before = text[..range.start].chars().next_back();
     let is_quoted = before == text[range.end..].chars().next()
         && matches!(before, Some('"' | '\'' | '`'))
         && !text[range.clone()].contains(['"', '\'', '`', '\n']);
-    (is_quoted || old.iter().all(|token| is_known(token, &new)))
-        && new.iter().all(|token| is_known(token, &old))
+    if is_quoted {
+        let old: Vec<&str> = tokens(old).collect();
+        let is_known =
+            |token: &str| is_of_paths(&token) || is_sign(token, QUOTED_SIGNS) || old.contains(&token);
+        return tokens(&new).all(is_known);
+    }
+    // What else stands there stays as it is, and none of it becomes a comment.
+    let rest = |text| tokens(text).filter(|token| !is_of_paths(token)).collect::<Vec<_>>();
+    rest(old) == rest(&new) && old.matches("//").count() == new.matches("//").count()
 }
 
 #[cfg(test)]
@@ -55,9 +66,22 @@ mod tests {
             ("use super::price::Order;", "super", "crate::core"),
             ("mod price;", "price", "tariff"),
             ("use price\nuse c\n", "use price\nuse c\n", "use tariff\nuse c\n"),
+            ("import { a } from './price.js';", "./price.js", "../core/tariff.mjs"),
+            ("from shop.price import a", "shop.price", "core.tariff"),
+            ("see [it](../src/shop/price.ts)", "../src/shop/price.ts", "../src/core/tariff.ts"),
+            ("see https://x.example/price", "https://x.example/price", "https://x.example/tariff"),
         ] {
             assert!(is(text, old, new), "{text}: {old} to {new}");
         }
+    }
+
+    #[test]
+    fn a_link_may_write_a_path_otherwise() {
+        let (text, old) = ("see [it](my%20notes.md)", "my%20notes.md");
+        let start = text.find(old).expect("it stands there");
+        let change = TextChange { range: start..start + old.len(), new: "a/our%20own%20notes.md".into() };
+        assert!(is_of_path(text, &change, "my notes.md", "a/our own notes.md"));
+        assert!(!is_of_path(text, &change, "my notes.md", "a/other.md"));
     }
 
     #[test]
@@ -71,6 +95,15 @@ mod tests {
             ("import { a } from './price';", "./price", "../core/tariff'; evil('"),
             ("import { a } from './price'; f('x')", "./price'; f('x", "./tariff"),
             ("use price;\nrun();\n", "use price;\nrun();\n", "use tariff;\n"),
+            (
+                "use price;\nuse tax;\nuse tax;\n",
+                "use price;\nuse tax;\nuse tax;\n",
+                "use tariff;\nuse tax;\n",
+            ),
+            ("use price;\na(b);\n", "use price;\na(b);\n", "use tariff;\nb(a);\n"),
+            ("price", "price", "// price"),
+            ("price", "price", "# price"),
+            ("price + b", "price + b", "price - b"),
         ] {
             assert!(!is(text, old, new), "{text}: {old} to {new}");
         }
