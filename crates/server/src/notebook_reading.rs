@@ -127,7 +127,13 @@ fn one(cell: &Cell) -> String {
     let mut shown = format!("[{}] {}", cell.position, cell.kind.name());
     if let Some(id) = &cell.id {
         // An id could have a line end, and more of what looks like a reading.
-        let _ = write!(shown, " id={}", id.escape_debug());
+        let _ = write!(shown, " id=");
+        for letter in id.chars() {
+            match letter.is_control() {
+                true => shown.extend(letter.escape_default()),
+                false => shown.push(letter),
+            }
+        }
     }
     if let Some(outputs) = &cell.outputs {
         let _ = write!(shown, " ({outputs})");

@@ -53,6 +53,11 @@ fn planned(name: &str, source: &str, patch: &Patch) -> Result<Plan, Refused> {
     plan::build(patch, &sources, &FindLimits::default()).map_err(from_edit)
 }
 
+/// Returns whether a text is refused for what it says itself, wherever it would stand.
+fn is_of_new_text(problem: &Problem) -> bool {
+    matches!(*problem.kind, Kind::Edit(EditKind::OmissionPlaceholder { .. } | EditKind::EscapedText { .. }))
+}
+
 /// Replaces, inserts, moves or deletes a cell, or replaces lines of its source.
 pub(super) fn replace_lines(
     asked: ReplaceLines,
@@ -153,8 +158,12 @@ pub(super) fn replace_lines(
                     None => Some(text).filter(|text| !text.is_empty()),
                 };
                 if let Some(text) = source.as_ref().filter(|text| **text != found.source) {
-                    // Only what a file may not get is looked for: what comes is the text itself.
-                    let _ = planned(name, &found.source, &Patch::write(name, text.clone()))?;
+                    // Only what no text may get is looked for: what comes is the text itself.
+                    if let Err(problems) = planned(name, &found.source, &Patch::write(name, text.clone()))
+                        && problems.iter().any(is_of_new_text)
+                    {
+                        return Err(problems);
+                    }
                 }
                 changes.push(match source {
                     Some(text) => CellChange::Source { cell: cell(), text },
