@@ -169,7 +169,7 @@ fn own_listener(
 }
 
 /// Returns the part of a filter that is accepted, and begins to gather changes for the request that will listen with
-/// it. rmcp calls it on the thread that serves all clients, so it looks at no more URIs than can be accepted, and looks few
+/// it. rmcp calls it on the thread that serves all clients, so it looks at twice as many URIs as can be accepted, and looks few
 /// edits up.
 pub(crate) fn accept(
     subscriptions: &Arc<Subscriptions>,
@@ -180,7 +180,7 @@ pub(crate) fn accept(
     // Over HTTP, a request of 2026 stands alone.
     let is_lasting = *session.owner() == Owner::Process;
     let room = subscriptions.state.lock().room(session);
-    let uris = asked.resource_subscriptions.iter().flatten().take(room);
+    let uris = asked.resource_subscriptions.iter().flatten().take(2 * room);
     let mut edits = 0;
     let mut is_looked_at = |uri: &&String| {
         let is_edit = matches!(uri::understood(workspace, uri), Ok(Uri::Edit(_)));
@@ -190,6 +190,7 @@ pub(crate) fn accept(
     let subjects: BTreeMap<String, Subject> = uris
         .filter(|uri| is_looked_at(uri))
         .filter_map(|uri| Some((uri.clone(), subject(workspace, is_lasting, uri).ok()?)))
+        .take(room)
         .collect();
     let list = if asked.resources_list_changed == Some(true) { ListWish::Active } else { ListWish::None };
     let mut accepted = SubscriptionFilter::default();
