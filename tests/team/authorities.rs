@@ -1,5 +1,7 @@
 //! Tokens of an authority, from the first refusal to the edit.
 
+use std::time::{Duration, Instant};
+
 use emend_testkit::Folder;
 use serde_json::{Value, json};
 
@@ -135,4 +137,28 @@ fn the_files_of_the_server_are_read_by_nobody() {
     let server = serve_folder(&folder, &format!("tokens = {file:?}\n{}", issuer.settings()));
     let read = client(&server, STATIC).call("read_file", json!({"path": "x/tokens"}));
     assert!(read.is_error && !read.text.contains(STATIC), "{}", read.text);
+}
+
+#[test]
+fn who_listens_does_so_as_long_as_the_token_is_good() {
+    let (folder, issuer) = (Folder::with([("a.txt", "one\n")]), Issuer::start());
+    let server = serve_folder(&folder, &issuer.settings());
+    // With the minute by which its clock may differ, it is good for some seconds.
+    let end = issuer.authority.claims("ann", RESOURCE, ALL)["iat"].as_u64().unwrap() - 54;
+    let ann = client(&server, &issuer.token_with("ann", ALL, &[("exp", end.into())]));
+    let uri = format!("file://{}", folder.at("a.txt").display());
+    let listen = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    let mut streams = [ann.begin("subscriptions/listen", listen), ann.clone().legacy().listen()];
+    assert!(streams[0].next_message().is_some());
+    let begun = Instant::now();
+    for stream in &mut streams {
+        assert_eq!(stream.status, 200);
+        while stream.next_message().is_some() {}
+    }
+    // The client would have given up much later.
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    // Within the same second, it is good to the end of that.
+    let status = || ann.begin("tools/list", json!({})).finish().status;
+    while status() == 200 {}
+    assert_eq!(status(), 401);
 }

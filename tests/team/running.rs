@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
 
 use emend_testkit::{Folder, tls};
 use serde_json::json;
@@ -87,6 +88,8 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     ben.read("b.txt");
 
     // Both are right: what is changed is changed, and what is not goes on.
+    let begun = Instant::now();
+    let [mut hers, his] = [&ann, &ben].map(emend_testkit::Http::listen);
     write(&folder, &settings("read_only = true\n"));
     std::fs::write(&tokens, format!("ann {ANN} tenant=red\nben {BEN} tenant=blue\ncy {BEN}x tenant=blue\n"))
         .unwrap();
@@ -94,6 +97,9 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     let cy = client(&server, &format!("{BEN}x"));
     wait_until(|| status(&cy) == 200);
     assert_eq!(status(&ann), 404, "the session ended with the workspace as it was");
+    while hers.next_message().is_some() {}
+    assert!(begun.elapsed() < Duration::from_secs(30), "and its stream did, too");
+    assert_eq!(his.status, 200);
     client(&server, ANN).replace("a.txt", "three", "four").refused("read-only");
     ben.replace("b.txt", "one", "two").ok();
     assert_eq!(folder.text("red/a.txt"), "three\n");

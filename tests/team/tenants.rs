@@ -193,6 +193,32 @@ fn who_belongs_to_no_tenant_is_told_nothing_of_those_that_are_there() {
 }
 
 #[test]
+fn a_tenant_has_an_address_of_its_own_that_leads_nobody_else_anywhere() {
+    let scene = scene("");
+    let red = scene.client("ann", "red").at("/w/red/mcp").legacy();
+    red.replace("a.txt", "one", "two").ok();
+    // The session is the same at the address of everybody.
+    red.clone().at("/mcp").replace("a.txt", "two", "three").ok();
+    assert_eq!(scene.folder.text("red/a.txt"), "three\n");
+    red.close();
+    // Another's tenant, and one that is not there, are told in the same words; who shows no token learns less.
+    let asked = |token: &str, name: &str| {
+        let client = client(&scene.server, token).at(&format!("/w/{name}/mcp"));
+        let reply = client.begin("tools/list", json!({})).finish();
+        (reply.status, reply.text().replace(name, "NAME"))
+    };
+    let ann = scene.issuer.of_tenant("ann", "red");
+    assert_eq!((asked(&ann, "blue").0, asked(&ann, "blue")), (404, asked(&ann, "none")));
+    assert_eq!((asked("", "blue").0, asked("", "blue")), (401, asked("", "none")));
+    for path in ["/w/red/mcp/", "/w/red", "/w//mcp", "/w/red/../blue/mcp"] {
+        let reply = client(&scene.server, &ann).at(path).begin("tools/list", json!({})).finish();
+        assert_eq!(reply.status, 404, "{path}");
+    }
+    let metadata = "GET /.well-known/oauth-protected-resource/w/red/mcp";
+    assert_eq!(client(&scene.server, "").send(metadata, &[], b"").finish().status, 200);
+}
+
+#[test]
 fn a_name_that_another_authority_gives_is_another_tenant() {
     let folder = Folder::with([("red/a.txt", "one\n"), ("others/x", "")]);
     let (own, other) = (Issuer::start(), Issuer::start());

@@ -1,7 +1,7 @@
 //! Who shows a token to a team's server: static tokens first, then those of authorities.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::Semaphore;
 
@@ -18,6 +18,8 @@ const LOOKUPS: usize = 8;
 const TURN: Duration = Duration::from_secs(2);
 /// Among how many the room is shared out where nobody knows how many will come.
 const SHARERS: usize = 64;
+/// The time after which no timer is set.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The characters of a subject that people see.
 const SHOWN: usize = 64;
 
@@ -101,10 +103,20 @@ fn bearer(configuration: &Configuration, claims: &Claims) -> Bearer {
         key: format!("subject {:?} of {}", claims.subject, claims.issuer),
         name: shown(&claims.subject),
         quota: quota(tenant.as_ref()),
+        tenant_name: tenant.as_ref().map(|tenant| tenant.name.to_string()),
         tenant: tenant.map(|tenant| tenant.id),
         scopes: Scopes::parse(claims.scopes.iter().map(String::as_str)),
         can_step_up: true,
+        until: authority.and_then(|authority| until(claims, authority.leeway)),
     }
+}
+
+/// Returns when a token ceases to be good, if it says so.
+fn until(claims: &Claims, leeway: u64) -> Option<Instant> {
+    let end = claims.expires()?.checked_add(Duration::from_secs(leeway))?;
+    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
+    // No stream is open for longer than a timer runs.
+    (left < LONGEST).then(|| Instant::now() + left)
 }
 
 fn quota(tenant: Option<&Tenant>) -> Quota {

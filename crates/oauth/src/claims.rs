@@ -1,5 +1,7 @@
 //! What a good token says, and why another is refused.
 
+use std::time::{Duration, SystemTime};
+
 use serde_json::{Map, Value};
 
 /// What a good token says.
@@ -39,6 +41,14 @@ impl Claims {
         let scopes = scopes_in(&all);
         Ok(Self { issuer: issuer.to_owned(), subject, scopes, all })
     }
+
+    /// Returns when the token expires, if it says so.
+    #[must_use]
+    pub fn expires(&self) -> Option<SystemTime> {
+        let end = self.all.get("exp")?;
+        let seconds = end.as_u64().or_else(|| end.as_f64().map(|end| end as u64))?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+    }
 }
 
 /// Returns the scopes: as RFC 9068 has them, or as a list, as some authorities do.
@@ -69,6 +79,17 @@ mod tests {
             assert_eq!(read(&all).map(|claims| claims.scopes), Ok(vec!["a".to_owned(), "b".to_owned()]));
         }
         assert_eq!(read(&json!({"sub": "ann", "scope": 5})).map(|claims| claims.scopes), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_token_may_say_when_it_expires() {
+        for (end, seconds) in
+            [(json!(90), Some(90)), (json!(90.5), Some(90)), (json!("90"), None), (json!(null), None)]
+        {
+            let claims = read(&json!({"sub": "ann", "exp": end})).unwrap();
+            let seconds = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+            assert_eq!(claims.expires(), seconds, "{end}");
+        }
     }
 
     #[test]

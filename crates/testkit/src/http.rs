@@ -122,6 +122,8 @@ pub struct Http {
     can_ask: bool,
     /// The name that it gives itself.
     name: String,
+    /// The path of the endpoint.
+    endpoint: String,
 }
 
 /// A complete response.
@@ -148,14 +150,22 @@ impl Http {
     /// A client for the server at this address.
     #[must_use]
     pub fn new(address: SocketAddr, token: &str) -> Self {
-        let name = "testkit".to_owned();
-        Self { address, token: token.into(), session: None, last_id: Arc::default(), can_ask: false, name }
+        let [name, endpoint] = ["testkit", "/mcp"].map(str::to_owned);
+        let (session, last_id) = (None, Arc::default());
+        Self { address, token: token.into(), session, last_id, can_ask: false, name, endpoint }
     }
 
     /// A client in the same session with another token.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: token.into(), ..self.clone() }
+    }
+
+    /// Makes the client use the endpoint at this path.
+    #[must_use]
+    pub fn at(mut self, endpoint: &str) -> Self {
+        self.endpoint = endpoint.into();
+        self
     }
 
     /// Makes the client declare that it can ask its user.
@@ -190,12 +200,21 @@ impl Http {
         self
     }
 
+    /// Opens the stream of the session.
+    pub fn listen(&self) -> Stream {
+        let bearer = format!("Bearer {}", self.token);
+        let session = self.session.as_deref().unwrap_or_default();
+        let headers =
+            [("Authorization", &*bearer), ("Accept", "text/event-stream"), ("Mcp-Session-Id", session)];
+        self.send(&format!("GET {}", self.endpoint), &headers, b"")
+    }
+
     /// Ends the session, if there is one.
     pub fn close(&self) {
         if let Some(session) = &self.session {
             let bearer = format!("Bearer {}", self.token);
             let headers = [("Authorization", &bearer[..]), ("Mcp-Session-Id", session)];
-            assert!(self.send("DELETE /mcp", &headers, b"").finish().status < 300);
+            assert!(self.send(&format!("DELETE {}", self.endpoint), &headers, b"").finish().status < 300);
         }
     }
 
@@ -261,7 +280,7 @@ impl Http {
         let headers = self.headers(message);
         let headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        self.open("POST /mcp", &headers, message.to_string().as_bytes())
+        self.open(&format!("POST {}", self.endpoint), &headers, message.to_string().as_bytes())
     }
 
     /// Sends a request without waiting for its answer.

@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 use std::pin::Pin;
+use std::time::Instant;
 
 use http::HeaderValue;
 use serde_json::{Value, json};
 
+use super::endpoint::{ENDPOINT, Endpoint};
 use super::quota::Quota;
 use crate::principal::{Scope, Scopes};
 
@@ -22,14 +24,18 @@ pub struct Bearer {
     pub key: String,
     /// What people see of them.
     pub name: String,
-    /// The tenant to whom they belong, if there are tenants.
+    /// The tenant to whom they belong, if there are tenants: what tells it from every other one.
     pub tenant: Option<String>,
+    /// The name of that tenant, as it stands in the path of its endpoint.
+    pub tenant_name: Option<String>,
     /// What the token lets them do.
     pub scopes: Scopes,
     /// What all of the tenant may do in a minute.
     pub quota: Quota,
     /// Whether an authority issued the token, so that the client can get one with more scopes.
     pub can_step_up: bool,
+    /// When the token ceases to be good, if it says so. What listens by it listens no longer.
+    pub until: Option<Instant>,
 }
 
 /// Why nobody is recognised.
@@ -81,7 +87,7 @@ impl Protection {
     /// endpoint as this server has it.
     pub(super) fn is_described_at(&self, path: &str) -> bool {
         let Some(of) = path.strip_prefix(METADATA) else { return false };
-        [self.parts().1, super::ENDPOINT, ""].contains(&of)
+        [self.parts().1, ENDPOINT, ""].contains(&of) || Endpoint::at(of).is_some()
     }
 
     /// Returns the metadata of RFC 9728.
@@ -146,7 +152,7 @@ mod tests {
             at.metadata_address(),
             "https://files.example/.well-known/oauth-protected-resource/emend/mcp"
         );
-        for path in ["", "/mcp", "/emend/mcp"] {
+        for path in ["", "/mcp", "/emend/mcp", "/w/red/mcp"] {
             assert!(at.is_described_at(&format!("{METADATA}{path}")), "{path}");
         }
         for path in ["/", "/emend", "/mcp/x", "x"] {

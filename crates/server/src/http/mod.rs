@@ -6,12 +6,14 @@
 
 mod authentication;
 mod connections;
+mod endpoint;
 mod host_check;
 mod intake;
 mod listening;
 mod principals;
 mod quota;
 mod service;
+mod stream_end;
 #[cfg(feature = "team")]
 pub mod tls;
 mod tokens;
@@ -36,6 +38,7 @@ use self::unread::Unread;
 use crate::principal::Principal;
 
 pub use self::authentication::{Authenticate, Authenticating, Bearer, Protection, Unrecognised};
+pub use self::endpoint::ENDPOINT;
 pub use self::host_check::HostGuard;
 pub use self::listening::{Establishing, Listen};
 pub use self::quota::Quota;
@@ -44,9 +47,6 @@ pub use self::tokens::Tokens;
 /// The most bytes of a request's head, whose sender may have no token. hyper checks before it reads on, so up to twice
 /// as much may be buffered.
 const REQUEST_HEAD_BYTES: usize = 32 * 1024;
-
-/// The path of the MCP endpoint.
-pub const ENDPOINT: &str = "/mcp";
 
 /// The limits and timeouts of a server.
 #[derive(Clone, Copy, Debug)]

@@ -59,6 +59,8 @@ pub(super) struct PrincipalService<H> {
     /// The intake of this principal.
     pub(super) intake: Intake,
     pub(super) protocol: StreamableHttpService<H, LocalSessionManager>,
+    /// Cancelled once its streams end.
+    closed: CancellationToken,
     used: Mutex<Instant>,
 }
 
@@ -66,6 +68,8 @@ pub(super) struct PrincipalService<H> {
 pub(super) enum NoService {
     /// There are too many principals.
     Crowded,
+    /// The workspace is being opened for another one.
+    BeingOpened,
     /// There is nothing for this principal.
     Nothing,
 }
@@ -117,7 +121,11 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             Arc::clone(turn)
         };
         let Ok(turn) = tokio::time::timeout(TURN, turn.lock_owned()).await else {
-            return Err(NoService::Crowded);
+            tracing::warn!(
+                principal = principal.name(),
+                "the workspace of a tenant is being opened for long"
+            );
+            return Err(NoService::BeingOpened);
         };
         let (new_handler, opening) = (Arc::clone(&self.new_handler), principal.clone());
         let opened = tokio::task::spawn_blocking(move || {
@@ -141,14 +149,14 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let new_handler = Arc::clone(&self.new_handler);
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(limits.session_idle);
-        let sessions = Arc::new(sessions);
+        let (sessions, closed) = (Arc::new(sessions), self.closed.child_token());
         let config = StreamableHttpServerConfig::default()
             // The guard checks both, before the token.
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_json_response(true)
             .with_max_request_body_bytes(limits.body_bytes)
-            .with_cancellation_token(self.closed.child_token());
+            .with_cancellation_token(closed.clone());
         let handler = move || {
             new_handler(&principal).map_err(|error| {
                 // rmcp tells the client what the error says.
@@ -165,24 +173,31 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             listeners: permits(limits.listeners),
             intake: Intake::new(limits.bytes_of_token),
             protocol,
+            closed,
             used: Mutex::new(Instant::now()),
         }
     }
 
-    /// Forgets the services of the tenants of which this says so: their sessions are unknown from now on, and what they have
-    /// begun is finished.
+    /// Forgets the services of the tenants of which this says so: their sessions are unknown from now on, what they have
+    /// begun is finished, and then their streams end.
     #[cfg(feature = "team")]
     pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>) -> bool) {
-        self.open.lock().services.retain(|key, _| !is_gone(key.tenant.as_deref()));
+        let mut open = self.open.lock();
+        let gone = open.services.extract_if(|key, _| is_gone(key.tenant.as_deref()));
+        for (_, service) in gone {
+            let limits = self.limits;
+            tokio::spawn(async move {
+                let _ = tokio::time::timeout(limits.farewell, service.answered(&limits)).await;
+                service.closed.cancel();
+            });
+        }
     }
 
     /// Waits until every request that has begun is answered.
     pub(super) async fn answered(&self) {
-        let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
         let services: Vec<_> = self.open.lock().services.values().cloned().collect();
         for service in services {
-            // The semaphore is never closed, so this cannot fail.
-            let _ = service.requests.acquire_many(all).await;
+            service.answered(&self.limits).await;
         }
     }
 
@@ -209,6 +224,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
 }
 
 impl<H> PrincipalService<H> {
+    /// Waits until every request that has begun is answered.
+    async fn answered(&self, limits: &Limits) {
+        let all = u32::try_from(limits.requests).unwrap_or(u32::MAX);
+        // The semaphore is never closed, so this cannot fail.
+        let _ = self.requests.acquire_many(all).await;
+    }
+
     fn is_in_use(&self, limits: &Limits) -> bool {
         self.requests.available_permits() < limits.requests
             || self.listeners.available_permits() < limits.listeners

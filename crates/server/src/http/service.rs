@@ -24,10 +24,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::authentication::{self, Authenticate, Bearer, Protection, Unrecognised};
 use super::connections::Slot;
+use super::endpoint::{ENDPOINT, Endpoint};
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 use super::principals::{NewHandler, NoService, PrincipalService, Principals};
 use super::quota::{Allowance, Exceeded, Quota};
-use super::{ENDPOINT, HostGuard, Limits};
+use super::stream_end::end_at;
+use super::{HostGuard, Limits};
 use crate::principal::{Scope, Scopes};
 use crate::{dialects, malformed};
 
@@ -134,7 +136,10 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         // An unread body would have the connection reset when it is closed, and the response would be lost.
         let _ = tokio::time::timeout(self.limits.rest, intake::discard(&mut body)).await;
         match admitted {
-            Ok(admitted) => self.forward(&admitted.service, head).await,
+            Ok(admitted) => {
+                let end = admitted.bearer.until;
+                self.forward(&admitted.service, head).await.map(|stream| end_at(stream, end))
+            }
             Err(refusal) => *refusal,
         }
     }
@@ -147,9 +152,10 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         }
         let protection = self.authenticator.protection();
         let described = protection.as_ref().filter(|protection| protection.is_described_at(path));
-        if path != ENDPOINT && described.is_none() {
-            let message = format!("There is nothing at {path}; MCP is at {ENDPOINT}.");
-            return Err(refused(StatusCode::NOT_FOUND, message).into());
+        let endpoint = Endpoint::at(path);
+        let nothing = || Box::new(nothing_at(path));
+        if endpoint.is_none() && described.is_none() {
+            return Err(nothing());
         }
         self.guard.check(&head.uri, &head.headers).map_err(|why| refused(StatusCode::FORBIDDEN, why))?;
         if let Some(protection) = described {
@@ -167,6 +173,10 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 }
             },
         };
+        // A tenant that is another's, and one that is not there, are told in the same words.
+        if !endpoint.is_some_and(|endpoint| endpoint.is_for(&bearer)) {
+            return Err(nothing());
+        }
         if !bearer.scopes.has(Scope::Read) {
             return Err(insufficient(protection.as_ref(), bearer.scopes, Scope::Read).into());
         }
@@ -174,6 +184,9 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             Ok(service) => service,
             Err(NoService::Crowded) => {
                 return Err(retry_later("The server has too many users at once.").into());
+            }
+            Err(NoService::BeingOpened) => {
+                return Err(retry_later("The workspace is still being opened.").into());
             }
             Err(NoService::Nothing) => {
                 let message =
@@ -292,12 +305,12 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         if is_request && self.closing.is_cancelled() {
             return retry_later("The server is stopping.");
         }
-        // A listen request stays open, so it takes no permit from the others.
-        let (counted, too_many) = match message_head.method.as_deref() {
+        // A listen request stays open, so it takes no permit from the others, and ends with its token.
+        let (counted, end, too_many) = match message_head.method.as_deref() {
             Some("subscriptions/listen") => {
-                (&service.listeners, "This token listens too many times at once.")
+                (&service.listeners, admitted.bearer.until, "This token listens too many times at once.")
             }
-            _ => (&service.requests, "Too many requests of this token are being answered."),
+            _ => (&service.requests, None, "Too many requests of this token are being answered."),
         };
         let Ok(permit) = is_request.then(|| Arc::clone(counted).try_acquire_owned()).transpose() else {
             return retry_later(too_many);
@@ -311,7 +324,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             // rmcp answers this where the body is JSON but no message.
             return not_a_message(&body);
         }
-        answer.map(|body| CountedBody { body, _permit: permit, _counted: sent }.boxed())
+        answer.map(|body| end_at(CountedBody { body, _permit: permit, _counted: sent }.boxed(), end))
     }
 
     /// Takes no new request, waits for those that have begun, and then ends every stream.
@@ -385,6 +398,10 @@ fn presented(headers: &HeaderMap) -> Option<&str> {
     let (Some(value), None) = (values.next(), values.next()) else { return None };
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim()).filter(|token| !token.is_empty())
+}
+
+fn nothing_at(path: &str) -> Answer {
+    refused(StatusCode::NOT_FOUND, format!("There is nothing at {path}; MCP is at {ENDPOINT}."))
 }
 
 /// Describes the protected resource to whoever asks.

@@ -112,10 +112,12 @@ impl Key {
         let bearer = Bearer {
             key: format!("token {name}"),
             name: name.to_owned(),
+            tenant_name: tenant.clone(),
             tenant,
             scopes: scopes.unwrap_or(Scopes::ALL),
             quota: Quota::default(),
             can_step_up: false,
+            until: None,
         };
         Ok(Self { bearer, hash: blake3::hash(token.as_bytes()) })
     }
