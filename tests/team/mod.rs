@@ -1,6 +1,7 @@
 //! A server for a team, with the built command: tokens of a fake authority, and tenants that know nothing of each other.
 
 mod authorities;
+mod doctor;
 mod running;
 mod tenants;
 

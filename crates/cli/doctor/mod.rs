@@ -1,14 +1,19 @@
 //! `emend doctor`: says what is wrong with a set-up and what to do about it. To learn what a file system can do, it
-//! uses a temporary folder. It changes nothing else and recovers no interrupted edit.
+//! uses a temporary folder. It changes nothing else and recovers no interrupted edit. With `--http` it says what is wrong with
+//! a server that is reached over HTTP.
 
 mod clients;
 mod folders;
 mod machine;
+#[cfg(feature = "team")]
+mod over_http;
 mod programs;
+
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::exit::{Ended, Exit};
+use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::workspace::WorkspaceFlags;
 
@@ -19,6 +24,14 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     workspace: WorkspaceFlags,
+
+    /// Check the server over HTTP with this address instead, as a client would, such as https://files.example.com/mcp.
+    #[arg(long, value_name = "URL")]
+    http: Option<String>,
+
+    /// The file with a token to show to that server.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
 }
 
 /// How bad a finding is.
@@ -120,10 +133,37 @@ impl Findings {
 
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let mut findings = Findings::default();
-    machine::look(&mut findings);
+    match &arguments.http {
+        Some(address) => look_over_http(address, arguments.token_file.as_deref(), &mut findings)?,
+        None => look_here(arguments, &mut findings),
+    }
+    match output.json {
+        true => output.document(&findings.document())?,
+        false => output.show(&findings.text(output))?,
+    }
+    Ok(if findings.worst() == Level::Problem { Exit::Refused } else { Exit::Done })
+}
+
+#[cfg(feature = "team")]
+fn look_over_http(address: &str, token_file: Option<&Path>, findings: &mut Findings) -> Result<(), Stop> {
+    let token = token_file.map(crate::http::read_secret).transpose().map_err(Stop::of)?;
+    over_http::look(address, token.as_deref().map(str::trim), findings);
+    Ok(())
+}
+
+#[cfg(not(feature = "team"))]
+fn look_over_http(_: &str, _: Option<&Path>, _: &mut Findings) -> Result<(), Stop> {
+    Err(Stop::usage(
+        "--http cannot be taken: this build has no client for HTTP. Releases have it, and so has what \
+         `cargo install --locked --path . --features team` builds",
+    ))
+}
+
+fn look_here(arguments: &Arguments, findings: &mut Findings) {
+    machine::look(findings);
     let home = crate::workspace::home();
     match arguments.workspace.opening.policy.merged(home.as_deref()) {
-        Ok(said) => folders::configuration(&said, &mut findings),
+        Ok(said) => folders::configuration(&said, findings),
         Err(wrong) => {
             let next = "Mend it: no server starts with it, and no command works.";
             findings.add("configuration", Level::Problem, format!("{wrong:#}"), next);
@@ -133,14 +173,14 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     match arguments.workspace.options() {
         Ok(options) => {
             projects.extend(options.roots.iter().flatten().map(|root| root.path.clone()));
-            programs::look(&options.effect_settings.programs, &projects, &mut findings);
+            programs::look(&options.effect_settings.programs, &projects, findings);
             if let Some(why) = options.apply_model.unavailable() {
                 let next = "Mend what it names, or take [apply_model] out of the configuration file.";
                 findings.add("apply model", Level::Warning, why, next);
             } else if options.apply_model.is_there() {
                 findings.ok("apply model", "configured; nothing is sent to it until it is asked".to_owned());
             }
-            folders::look(options, &mut findings);
+            folders::look(options, findings);
         }
         // The findings above already name the cause.
         Err(_) if findings.worst() == Level::Problem => {}
@@ -148,10 +188,5 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             findings.add("configuration", Level::Problem, format!("{wrong:#}"), "Mend what it names.");
         }
     }
-    clients::look(&projects, &mut findings);
-    match output.json {
-        true => output.document(&findings.document())?,
-        false => output.show(&findings.text(output))?,
-    }
-    Ok(if findings.worst() == Level::Problem { Exit::Refused } else { Exit::Done })
+    clients::look(&projects, findings);
 }

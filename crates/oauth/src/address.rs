@@ -1,7 +1,7 @@
 //! The addresses that may be asked: those with TLS, and those of this machine.
 
 /// Checks an address that is to be asked. The error says what is wrong with it.
-pub(crate) fn check(address: &str) -> Result<(), String> {
+pub fn check(address: &str) -> Result<(), String> {
     let is_plain =
         address.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'<' | b'>'));
     if !is_plain {

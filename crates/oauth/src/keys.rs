@@ -12,6 +12,7 @@ use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
 use serde_json::Value;
 
 use crate::claims::Refusal;
+use crate::discovery;
 use crate::fetch::{Fetcher, NoAnswer};
 use crate::settings::AuthoritySettings;
 
@@ -167,7 +168,11 @@ impl Published {
 
     fn ask(&self, authority: &AuthoritySettings, fetcher: &Fetcher) {
         self.state.lock().attempted = Some(Instant::now());
-        let metadata = metadata(authority, fetcher);
+        let asks = authority.introspection.as_ref().is_some_and(|asked| asked.endpoint.is_none());
+        let metadata = match authority.keys.is_none() || asks {
+            true => discovery::authority(&authority.issuer, fetcher),
+            false => Err(NoAnswer),
+        };
         let named = |name: &str| {
             metadata.as_ref().ok().and_then(|metadata| metadata.get(name)?.as_str()).map(str::to_owned)
         };
@@ -184,25 +189,4 @@ impl Published {
             state.fetched = Some(Instant::now());
         }
     }
-}
-
-/// Fetches the metadata of an authority, from either of the places where it may be. It must name itself as its tokens do, or
-/// another's keys would be taken for its own.
-fn metadata(authority: &AuthoritySettings, fetcher: &Fetcher) -> Result<Value, NoAnswer> {
-    let asks = authority.introspection.as_ref().is_some_and(|asked| asked.endpoint.is_none());
-    if authority.keys.is_some() && !asks {
-        return Err(NoAnswer);
-    }
-    let issuer = authority.issuer.as_str();
-    let whole = issuer.trim_end_matches('/');
-    let start = issuer.find("://").map_or(0, |at| at + 3);
-    let path = whole[start..].find('/').map_or(whole.len(), |at| start + at);
-    let (origin, path) = whole.split_at(path);
-    let places = [
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-        format!("{whole}/.well-known/openid-configuration"),
-    ];
-    let is_own = |metadata: &Value| metadata.get("issuer").and_then(Value::as_str) == Some(issuer);
-    let mut found = places.iter().filter_map(|place| fetcher.document(place).ok());
-    found.find(is_own).ok_or(NoAnswer)
 }

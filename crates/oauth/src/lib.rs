@@ -19,6 +19,8 @@ mod claims;
 mod signatures;
 
 #[cfg(feature = "http")]
+mod discovery;
+#[cfg(feature = "http")]
 mod fetch;
 #[cfg(feature = "http")]
 mod keys;
@@ -32,8 +34,12 @@ mod jwt;
 mod authorities;
 
 #[cfg(feature = "http")]
+pub use self::address::check as check_address;
+#[cfg(feature = "http")]
 pub use self::authorities::Authorities;
 #[cfg(feature = "http")]
 pub use self::claims::{Claims, Refusal};
+#[cfg(feature = "http")]
+pub use self::discovery::{fetch_authority, fetch_document};
 #[cfg(feature = "http")]
 pub use self::settings::{AuthoritySettings, Introspection, Secret};
