@@ -60,6 +60,7 @@ pub(super) struct PrincipalService<H> {
     pub(super) intake: Intake,
     pub(super) protocol: StreamableHttpService<H, LocalSessionManager>,
     /// Cancelled once its streams end.
+    #[cfg(feature = "team")]
     closed: CancellationToken,
     used: Mutex<Instant>,
 }
@@ -173,6 +174,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             listeners: permits(limits.listeners),
             intake: Intake::new(limits.bytes_of_token),
             protocol,
+            #[cfg(feature = "team")]
             closed,
             used: Mutex::new(Instant::now()),
         }
