@@ -20,7 +20,7 @@
 //! cargo xtask projects [SECONDS [COLD [NAME...]]]  renames and moves in real projects, beside a plain client
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
 //! cargo xtask team                       a server for a team, with a real identity provider; needs npm
-//! cargo xtask wine [NAME|all [SEED]]     what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
+//! cargo xtask wine [NAME|quick|all [SEED]] what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
 //! ```
 
 pub mod bounded;
@@ -55,7 +55,7 @@ use anyhow::{Context, Result};
 pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
      figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], \
      power [SECONDS], projects [SECONDS [COLD [NAME...]]], race [SECONDS], servers [NAME...], \
-     strace [SECONDS [SEED]], strace POINT, team, wine [NAME|all [SEED]]";
+     strace [SECONDS [SEED]], strace POINT, team, wine [NAME|quick|all [SEED]]";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
@@ -103,7 +103,12 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         }
         ("wine", _) => {
             let seed = number(1, "SEED")?.unwrap_or_else(random::any_seed);
-            wine::run(arguments.first().copied().filter(|name| *name != "all"), seed)?;
+            let selection = match arguments.first().copied() {
+                None | Some("all") => wine::Selection::All,
+                Some("quick") => wine::Selection::Quick,
+                Some(name) => wine::Selection::Named(name),
+            };
+            wine::run(selection, seed)?;
         }
         _ => return Ok(false),
     }

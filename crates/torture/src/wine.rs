@@ -37,9 +37,33 @@ const RANDOM: &str = "#include <windows.h>\n\
      BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n\
      BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count) { return SystemFunction036(bytes, (ULONG)count); }\n";
 
-/// Builds everything and runs it, or only the tests whose names contain `only`. Those of the whole command are drawn in a
-/// random order, as many as there is time for.
-pub(crate) fn run(only: Option<&str>, seed: u64) -> Result<()> {
+/// Which tests run.
+#[derive(Clone, Copy)]
+pub(crate) enum Selection<'a> {
+    /// All of them. Those of the whole command are drawn in a random order, as many as there is time for.
+    All,
+    /// What is only of Windows, and the tests of its disk, its locks and its processes: as much as every change can wait for.
+    Quick,
+    /// Those whose names contain this.
+    Named(&'a str),
+}
+
+impl Selection<'_> {
+    fn takes(self, test: &Tests, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Quick => match &*test.target {
+                "faults" => false,
+                "tests" => name.starts_with("windows::"),
+                _ => true,
+            },
+            Self::Named(part) => name.contains(part),
+        }
+    }
+}
+
+/// Builds everything and runs what is selected.
+pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     let Some(wine) = Wine::found()? else { return Ok(()) };
     let begun = Instant::now();
     let programs = build()?;
@@ -52,7 +76,7 @@ pub(crate) fn run(only: Option<&str>, seed: u64) -> Result<()> {
     for test in &programs.tests {
         let mut names = wine.names(test)?;
         known.extend(names.iter().cloned());
-        names.retain(|name| only.is_none_or(|only| name.contains(only)));
+        names.retain(|name| selection.takes(test, name));
         names.retain(|name| !skips.iter().any(|skip| skip.covers(name)));
         Random::new(seed).shuffle(&mut names);
         // What is only of Windows comes first.
@@ -75,21 +99,30 @@ pub(crate) fn run(only: Option<&str>, seed: u64) -> Result<()> {
     let wanted: usize = batches.iter().map(|(_, names)| names.len()).sum();
     let (queue, ran) = (Mutex::new(batches.into_iter()), AtomicUsize::new(0));
     let next = || queue.lock().ok().filter(|_| Instant::now() < until)?.next();
-    let work = || -> Result<()> {
+    let work = || {
+        let mut failures = Vec::new();
         while let Some((test, names)) = next() {
             let mut command = wine.command(&test.program);
             // One after the other: a program of Windows inherits handles of those that another thread starts meanwhile.
             command.current_dir(&test.folder).args(["--exact", "--test-threads=1"]).args(&names);
-            bounded::run(&mut command, BATCH_TIME).with_context(|| test.name.clone())?;
-            ran.fetch_add(names.len(), Ordering::Relaxed);
+            match bounded::run(&mut command, BATCH_TIME) {
+                Ok(_) => drop(ran.fetch_add(names.len(), Ordering::Relaxed)),
+                Err(error) => failures.push(format!("{}: {error:#}", test.name)),
+            }
         }
-        Ok(())
+        failures
     };
-    thread::scope(|scope| {
+    let failures = thread::scope(|scope| {
         let both = [scope.spawn(work), scope.spawn(work)];
-        both.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a thread has panicked"))?)
-    })
-    .with_context(|| format!("with the seed {seed}"))?;
+        both.map(|worker| worker.join().map_err(|_| anyhow!("a thread has panicked")))
+    });
+    let failures: Vec<String> = failures.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    ensure!(
+        failures.is_empty(),
+        "with the seed {seed}, {} batches failed:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     let skipped = known.iter().filter(|name| skips.iter().any(|skip| skip.covers(name))).count();
     println!(
         "{} of {wanted} tests hold under Wine (seed {seed}); {skipped} are skipped, with reasons in {SKIPPED}",
@@ -180,7 +213,15 @@ fn package_of(folder: &Path) -> String {
 /// Wine, with a folder of its own for what it installs.
 struct Wine {
     program: PathBuf,
+    /// What all programs of Wine share.
+    server: PathBuf,
     folder: PathBuf,
+}
+
+impl Drop for Wine {
+    fn drop(&mut self) {
+        let _ = bounded::start(self.server().arg("--kill"), BATCH_TIME);
+    }
 }
 
 impl Wine {
@@ -191,8 +232,8 @@ impl Wine {
             println!("{what}: what runs under Wine is skipped");
             Ok(None)
         };
-        let places = ["wine64", "/usr/lib/wine/wine64"];
-        let Some(program) = places.into_iter().find(|place| has(place)) else {
+        let places = [("wine64", "wineserver"), ("/usr/lib/wine/wine64", "/usr/lib/wine/wineserver64")];
+        let Some((program, server)) = places.into_iter().find(|(program, _)| has(program)) else {
             return missing("there is no wine64 here");
         };
         if !has("x86_64-w64-mingw32-gcc") {
@@ -204,10 +245,11 @@ impl Wine {
             return missing(&format!("rustup has no target {TARGET}"));
         }
         let folder = built::target()?.join("wine");
-        fs::create_dir_all(&folder)?;
-        let wine = Self { program: program.into(), folder };
-        // Its first start takes a while.
-        bounded::run(wine.command(Path::new("wineboot")).arg("--init"), Duration::from_secs(180))?;
+        fs::create_dir_all(folder.join("prefix"))?;
+        let wine = Self { program: program.into(), server: server.into(), folder };
+        // Else the first program would start them, and the output of that would not end before they do. It takes a while.
+        bounded::start(wine.server().arg("--persistent"), BATCH_TIME)?;
+        bounded::start(wine.command(Path::new("wineboot")).arg("--init"), BATCH_TIME)?;
         Ok(Some(wine))
     }
 
@@ -235,10 +277,20 @@ impl Wine {
         Ok(())
     }
 
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.arg(program).env("WINEPREFIX", self.folder.join("prefix"));
+    fn server(&self) -> Command {
+        self.of_prefix(&self.server)
+    }
+
+    fn of_prefix(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env("WINEPREFIX", self.folder.join("prefix"));
         command.env("WINEARCH", "win64").env("WINEDEBUG", "-all");
+        command
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = self.of_prefix(&self.program);
+        command.arg(program);
         // To start a process takes ten times as long as on Linux.
         command.env("EMEND_CRASHES", "few").env("INSTA_UPDATE", "no");
         command

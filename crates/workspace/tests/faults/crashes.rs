@@ -189,7 +189,8 @@ fn kill_everywhere(which: &str, disk: &str) {
             }
         }
     }
-    assert!(old_ones * step > 5 && new_ones > 0, "{which}: {old_ones} all old, {new_ones} all new");
+    // Few kills may all come before the commit.
+    assert!(old_ones * step > 5 && (few || new_ones > 0), "{which}: {old_ones} all old, {new_ones} all new");
     println!("{which} on {disk}: {old_ones} times all old, {new_ones} times all new");
 }
 
