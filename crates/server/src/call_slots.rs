@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use emend_threads::Mutex;
@@ -22,6 +22,10 @@ const OTHERS: usize = 192;
 /// The number of those that each owner has however many there are: some ask a language server, which takes its time, and what is
 /// read meanwhile should not wait for them.
 const LEAST_OTHERS: usize = 8;
+/// Of how many tenants that call without end each could take all that there is. The calls of one leave the others their part.
+const TENANTS: usize = 4;
+/// The number of owners above which those that call no more are forgotten.
+const KEPT: usize = 4_096;
 /// The time that a call waits for a slot. It leaves a second of the whole patience of an edit for its lock.
 const PATIENCE: Duration = folder_lock::PATIENCE.saturating_sub(Duration::from_secs(1));
 
@@ -32,14 +36,17 @@ pub(crate) enum SlotKind {
     Other,
 }
 
-/// The permits for calls, by owner.
+/// The permits for calls.
 #[derive(Debug, Default)]
-pub(crate) struct CallSlots(Mutex<HashMap<(Owner, SlotKind), Arc<Semaphore>>>);
+pub(crate) struct CallSlots(Mutex<Permits>);
+
+/// The permits of each owner, and of all owners of a server.
+type Permits = HashMap<(Option<Owner>, SlotKind), Arc<Semaphore>>;
 
 /// The slot of one call, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
-    _permit: OwnedSemaphorePermit,
+    _permits: [OwnedSemaphorePermit; 2],
     /// The effort of an edit, which includes the time that it has waited.
     pub(crate) effort: Effort,
 }
@@ -57,24 +64,40 @@ impl CallSlots {
             SlotKind::Other => (OTHERS, LEAST_OTHERS),
         };
         let share = (all / owner.sharers()).max(least);
-        let permits = self.permits(owner, kind, share);
+        // Each tenant has a server of its own, on the same threads.
+        let room = if owner.tenant().is_some() { all / TENANTS } else { all };
+        let [own, common] =
+            [(Some(owner), share), (None, room)].map(|(of, most)| self.permits(of, kind, most));
         // Usually there is one, and the clock is not read.
-        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
-            return Ok(CallSlot { _permit: permit, effort: Effort::Patient });
+        if let Ok(permit) = Arc::clone(&own).try_acquire_owned()
+            && let Ok(of_all) = Arc::clone(&common).try_acquire_owned()
+        {
+            return Ok(CallSlot { _permits: [permit, of_all], effort: Effort::Patient });
         }
         let begun = Instant::now();
+        let is_own = own.available_permits() == 0;
+        // Who has a permit and waits for one of all holds up nobody but their own calls.
+        let both =
+            async { Ok::<_, AcquireError>([own.acquire_owned().await?, common.acquire_owned().await?]) };
         tokio::select! {
-            permit = tokio::time::timeout(PATIENCE, permits.acquire_owned()) => match permit {
-                Ok(Ok(permit)) => Ok(CallSlot { _permit: permit, effort: Effort::Waited(begun.elapsed()) }),
-                _ => Err(Problem::new(Kind::Crowded { calls: share, seconds: PATIENCE.as_secs() })),
+            permits = tokio::time::timeout(PATIENCE, both) => match permits {
+                Ok(Ok(permits)) => Ok(CallSlot { _permits: permits, effort: Effort::Waited(begun.elapsed()) }),
+                _ => {
+                    let calls = if is_own { share } else { room };
+                    Err(Problem::new(Kind::Crowded { calls, seconds: PATIENCE.as_secs() }))
+                }
             },
             () = cancelled.cancelled() => Err(Problem::new(Kind::Cancelled)),
         }
     }
 
-    fn permits(&self, owner: &Owner, kind: SlotKind, share: usize) -> Arc<Semaphore> {
+    fn permits(&self, of: Option<&Owner>, kind: SlotKind, most: usize) -> Arc<Semaphore> {
         let mut all = self.0.lock();
-        Arc::clone(all.entry((owner.clone(), kind)).or_insert_with(|| Arc::new(Semaphore::new(share))))
+        if all.len() >= KEPT {
+            // Of those who call no more, nothing is held.
+            all.retain(|_, permits| Arc::strong_count(permits) > 1);
+        }
+        Arc::clone(all.entry((of.cloned(), kind)).or_insert_with(|| Arc::new(Semaphore::new(most))))
     }
 }
 
@@ -113,6 +136,25 @@ mod tests {
             readings.push(slots.wait(&many, SlotKind::Other, &cancelled).await.unwrap());
         }
         assert!(now(&mut Box::pin(slots.wait(&many, SlotKind::Other, &cancelled))).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_tenant_leaves_the_others_their_part_however_many_its_people_are() {
+        let (slots, cancelled) = (CallSlots::default(), CancellationToken::new());
+        let person = |at: usize| {
+            let principal = Principal::of_token(&format!("person {at}")).of_tenant(Some("red".into()));
+            Owner::Principal(principal.shared_by(64))
+        };
+        let people: Vec<Owner> = (0..EDITS).map(person).collect();
+        let mut theirs = Vec::new();
+        for person in &people[..EDITS / TENANTS] {
+            theirs.push(slots.wait(person, SlotKind::Edit, &cancelled).await.unwrap());
+        }
+        let mut next = Box::pin(slots.wait(&people[EDITS / TENANTS], SlotKind::Edit, &cancelled));
+        assert!(now(&mut next).await.is_none());
+        slots.wait(&people[EDITS / TENANTS], SlotKind::Other, &cancelled).await.unwrap();
+        drop(theirs.pop());
+        next.await.unwrap();
     }
 
     #[tokio::test]

@@ -31,6 +31,14 @@ impl Owner {
         }
     }
 
+    /// Returns the tenant to whom the owner belongs, if there are tenants.
+    pub(crate) fn tenant(&self) -> Option<&str> {
+        match self {
+            Self::Process => None,
+            Self::Principal(principal) => principal.tenant(),
+        }
+    }
+
     /// Returns a key that no other owner in this process has.
     pub(crate) fn key(&self) -> String {
         match self {

@@ -214,8 +214,8 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         ),
         Kind::Crowded { calls, seconds } => write!(
             f,
-            "For {seconds} seconds, {calls} earlier calls of this client were not finished. Nothing was changed. Send the call \
-             again once they are answered."
+            "For {seconds} seconds, as many earlier calls as may run at once ({calls}) were not finished. Nothing was changed. \
+             Send the call again once they are answered."
         ),
         Kind::Overtaken { times } => write!(
             f,
