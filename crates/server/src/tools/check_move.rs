@@ -9,9 +9,10 @@ use super::check_rename::{tokens, touched};
 use super::symbol_address::is_of_word;
 use crate::uri;
 
-/// The words of paths of modules that no path of a file need have: those of Rust, the name of a folder's own file, and the
-/// endings of what is compiled.
-const OWN: [&str; 9] = ["crate", "self", "super", "index", "mod", "js", "jsx", "mjs", "cjs"];
+/// The words of paths of modules that no path of a file need have: those of Rust, and the name of a folder's own file.
+const OWN: [&str; 5] = ["crate", "self", "super", "index", "mod"];
+/// The endings of what is compiled, by which modules are named.
+const ENDINGS: [&str; 4] = ["js", "jsx", "mjs", "cjs"];
 /// The signs that a path may have wherever it stands.
 const SIGNS: &str = "/\\.:-@~%";
 /// The signs that it may also have between quotation marks, where they have no other meaning.
@@ -25,10 +26,13 @@ pub(super) fn is_of_path(text: &str, change: &TextChange, from: &str, to: &str) 
     let new = format!("{}{new}{}", &text[around.start..range.start], &text[range.end..around.end]);
     // In a link, what is no letter may be written otherwise.
     let paths = [from, to].map(|path| (path, uri::encoded(path)));
-    let of_paths: Vec<&str> =
-        paths.iter().flat_map(|(path, encoded)| tokens(path).chain(tokens(encoded))).chain(OWN).collect();
+    let of_paths: Vec<&str> = paths
+        .iter()
+        .flat_map(|(path, encoded)| tokens(path).chain(tokens(encoded)))
+        .chain(OWN)
+        .chain(ENDINGS)
+        .collect();
     let is_sign = |token: &str, signs: &str| !token.starts_with(is_of_word) && signs.contains(token);
-    let is_of_paths = |token: &&str| is_sign(token, SIGNS) || of_paths.contains(token);
     // All that stands between quotation marks is a path, whatever it names.
     let before = text[..range.start].chars().next_back();
     let is_quoted = before == text[range.end..].chars().next()
@@ -36,13 +40,43 @@ pub(super) fn is_of_path(text: &str, change: &TextChange, from: &str, to: &str) 
         && !text[range.clone()].contains(['"', '\'', '`', '\n']);
     if is_quoted {
         let old: Vec<&str> = tokens(old).collect();
-        let is_known =
-            |token: &str| is_of_paths(&token) || is_sign(token, QUOTED_SIGNS) || old.contains(&token);
+        let is_known = |token: &str| {
+            is_sign(token, SIGNS)
+                || is_sign(token, QUOTED_SIGNS)
+                || of_paths.contains(&token)
+                || old.contains(&token)
+        };
         return tokens(&new).all(is_known);
     }
-    // What else stands there stays as it is, and none of it becomes a comment.
-    let rest = |text| tokens(text).filter(|token| !is_of_paths(token)).collect::<Vec<_>>();
-    rest(old) == rest(&new) && old.matches("//").count() == new.matches("//").count()
+    // What else stands there stays as it is, in its order.
+    rest(old, &of_paths) == rest(&new, &of_paths)
+}
+
+/// Returns what is no part of a path, in a text that has no quotation marks around it.
+fn rest<'a>(text: &'a str, of_paths: &[&str]) -> Vec<&'a str> {
+    let all: Vec<&str> = tokens(text).collect();
+    let is_of_path = |at: usize| {
+        let token = all[at];
+        let (before, after) = (at.checked_sub(1).map(|before| all[before]), all.get(at + 1).copied());
+        if token.starts_with(is_of_word) {
+            return of_paths.contains(&token) && (!ENDINGS.contains(&token) || before == Some("."));
+        }
+        let is_beside =
+            |other: Option<&str>| other.is_some_and(|other| other.starts_with(is_of_word) || other == ".");
+        match token {
+            // A comment begins with two of them in many languages, and between blanks they calculate.
+            "/" | "-" => {
+                [before, after].iter().all(|other| *other != Some(token))
+                    && (is_beside(before) || is_beside(after))
+            }
+            // In a link, it stands for a byte; elsewhere it begins a comment, or calculates.
+            "%" => after.is_some_and(|after| {
+                after.len() >= 2 && after.bytes().take(2).all(|digit| digit.is_ascii_hexdigit())
+            }),
+            _ => SIGNS.contains(token),
+        }
+    };
+    (0..all.len()).filter(|at| !is_of_path(*at)).map(|at| all[at]).collect()
 }
 
 #[cfg(test)]
@@ -104,6 +138,11 @@ mod tests {
             ("price", "price", "// price"),
             ("price", "price", "# price"),
             ("price + b", "price + b", "price - b"),
+            ("price - b", "price - b", "price / b"),
+            ("//price\nrun();\n", "//price\nrun();\n", "price\n//run();\n"),
+            ("price", "price", "--price"),
+            ("price", "price", "%price"),
+            ("js.price", "js.price", "price"),
         ] {
             assert!(!is(text, old, new), "{text}: {old} to {new}");
         }
