@@ -18,8 +18,8 @@ const LOOKUPS: usize = 8;
 const TURN: Duration = Duration::from_secs(2);
 /// Among how many the room is shared out where nobody knows how many will come.
 const SHARERS: usize = 64;
-/// The time after which no timer is set.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The time for which anybody may listen by one token, which may have been taken out of the settings, or revoked.
+const LONGEST: Duration = Duration::from_secs(3600);
 /// The characters of a subject that people see.
 const SHOWN: usize = 64;
 
@@ -40,7 +40,8 @@ impl TeamAuthenticator {
             configuration.tokens.as_ref().and_then(|tokens| tokens.bearer(presented.as_bytes()))
         {
             let tenant = bearer.tenant.as_deref().and_then(|tenant| configuration.named(tenant));
-            return Ok(Bearer { quota: quota(tenant.as_ref()), ..bearer.clone() });
+            let until = Some(Instant::now() + LONGEST);
+            return Ok(Bearer { quota: quota(tenant.as_ref()), until, ..bearer.clone() });
         }
         let unknown = Unrecognised::Invalid("it is not known here");
         let authorities = configuration.authorities.as_ref().ok_or(unknown)?;
@@ -107,16 +108,15 @@ fn bearer(configuration: &Configuration, claims: &Claims) -> Bearer {
         tenant: tenant.map(|tenant| tenant.id),
         scopes: Scopes::parse(claims.scopes.iter().map(String::as_str)),
         can_step_up: true,
-        until: authority.and_then(|authority| until(claims, authority.leeway)),
+        until: Some(until(claims, authority.map_or(0, |authority| authority.leeway))),
     }
 }
 
-/// Returns when a token ceases to be good, if it says so.
-fn until(claims: &Claims, leeway: u64) -> Option<Instant> {
-    let end = claims.expires()?.checked_add(Duration::from_secs(leeway))?;
-    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
-    // No stream is open for longer than a timer runs.
-    (left < LONGEST).then(|| Instant::now() + left)
+/// Returns when a token is looked at again at the latest, by whoever listens by it.
+fn until(claims: &Claims, leeway: u64) -> Instant {
+    let end = claims.expires().and_then(|end| end.checked_add(Duration::from_secs(leeway)));
+    let left = end.map_or(LONGEST, |end| end.duration_since(SystemTime::now()).unwrap_or_default());
+    Instant::now() + left.min(LONGEST)
 }
 
 fn quota(tenant: Option<&Tenant>) -> Quota {

@@ -112,7 +112,7 @@ pub const TABLES: &[Table] = &[
             key(
                 "audience",
                 Kind::Texts,
-                "`resource`",
+                "`resource`; where that has no path, with a slash behind it or without",
                 "For whom its tokens must be issued (`aud`): one of these",
             ),
             key(

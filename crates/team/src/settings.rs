@@ -231,6 +231,18 @@ fn tls(values: &Values) -> Result<Tls, String> {
     Ok(Tls { certificate: must(values, "certificate")?.into(), key: must(values, "key")?.into() })
 }
 
+/// Returns an address as clients ask for tokens for it: of one without a path, some write the slash that stands for none.
+fn as_clients_write(resource: &str) -> Vec<String> {
+    let has_path = resource.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    let mut forms = vec![resource.to_owned()];
+    match resource.strip_suffix('/') {
+        Some(origin) if origin.matches('/').count() == 2 => forms.push(origin.to_owned()),
+        None if !has_path => forms.push(format!("{resource}/")),
+        _ => {}
+    }
+    forms
+}
+
 fn authority(values: &Values, resource: Option<&str>) -> Result<AuthoritySettings, String> {
     let resource = resource.ok_or("'resource' must be set, for which tokens are issued")?;
     let client = match (values.text("client"), values.text("secret_file")) {
@@ -240,7 +252,7 @@ fn authority(values: &Values, resource: Option<&str>) -> Result<AuthoritySetting
     };
     Ok(AuthoritySettings {
         issuer: must(values, "issuer")?,
-        audiences: values.texts("audience").unwrap_or_else(|| vec![resource.to_owned()]),
+        audiences: values.texts("audience").unwrap_or_else(|| as_clients_write(resource)),
         algorithms: values.texts("algorithms").unwrap_or_default(),
         types: values.texts("types").unwrap_or_else(|| vec!["at+jwt".into()]),
         keys: values.text("keys"),
@@ -328,6 +340,16 @@ workspace = "/srv/ws/{tenant}"
 create = true
 read_only = true
 "#;
+
+    #[test]
+    fn an_address_without_a_path_may_be_asked_for_with_a_slash() {
+        let [with, without] = ["https://files.example/", "https://files.example"].map(str::to_owned);
+        assert_eq!(as_clients_write(&without), [without.clone(), with.clone()]);
+        assert_eq!(as_clients_write(&with), [with, without]);
+        for whole in ["https://files.example/mcp", "https://files.example/mcp/"] {
+            assert_eq!(as_clients_write(whole), [whole]);
+        }
+    }
 
     #[test]
     fn everything_that_is_declared_is_read() {

@@ -34,7 +34,7 @@ pub struct Bearer {
     pub quota: Quota,
     /// Whether an authority issued the token, so that the client can get one with more scopes.
     pub can_step_up: bool,
-    /// When the token ceases to be good, if it says so. What listens by it listens no longer.
+    /// When what listens by the token ends: at the latest when the token ceases to be good, if it says so.
     pub until: Option<Instant>,
 }
 

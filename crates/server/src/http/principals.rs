@@ -10,7 +10,7 @@ use emend_threads::Mutex;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use super::Limits;
@@ -189,8 +189,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         for (_, service) in gone {
             let limits = self.limits;
             tokio::spawn(async move {
-                let _ = tokio::time::timeout(limits.farewell, service.answered(&limits)).await;
+                // A call that waits for a person waits as long as a session that nobody uses.
+                let answered = tokio::time::timeout(limits.session_idle, service.answered(&limits)).await;
+                // What has been let in, and has not arrived, is told to come again.
+                service.requests.close();
+                service.listeners.close();
                 service.closed.cancel();
+                drop(answered);
             });
         }
     }
@@ -226,11 +231,11 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
 }
 
 impl<H> PrincipalService<H> {
-    /// Waits until every request that has begun is answered.
-    async fn answered(&self, limits: &Limits) {
+    /// Waits until every request that has begun is answered. No other begins while the permit is held.
+    async fn answered(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
         let all = u32::try_from(limits.requests).unwrap_or(u32::MAX);
-        // The semaphore is never closed, so this cannot fail.
-        let _ = self.requests.acquire_many(all).await;
+        // It is closed only where nothing is waited for any more.
+        self.requests.acquire_many(all).await.ok()
     }
 
     fn is_in_use(&self, limits: &Limits) -> bool {
