@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     workspace: WorkspaceFlags,
 
-    /// Check the server over HTTP with this address instead, as a client would, such as https://files.example.com/mcp.
+    /// Check the server over HTTP with this address instead, as a client would.
     #[arg(long, value_name = "URL")]
     http: Option<String>,
 

@@ -167,12 +167,11 @@ impl<'a> Server<'a> {
         match reply.status {
             200 => {
                 let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-                let names: Vec<&str> = answer["result"]["tools"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|tool| tool["name"].as_str())
-                    .collect();
+                let Some(tools) = answer["result"]["tools"].as_array() else {
+                    let what = "it is answered with 200, but not with a list of tools";
+                    return findings.add(TOKEN, Level::Problem, what, "See what the proxy answers.");
+                };
+                let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
                 let may = if names.contains(&"write_file") { "read and edit" } else { "only read" };
                 findings.ok(TOKEN, format!("it is taken, for {} tools: it may {may}", names.len()));
             }

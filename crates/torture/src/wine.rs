@@ -248,6 +248,8 @@ impl Wine {
         fs::create_dir_all(folder.join("prefix"))?;
         let wine = Self { program: program.into(), server: server.into(), folder };
         // Else the first program would start them, and the output of that would not end before they do. It takes a while.
+        // One of a run that was killed may still be there.
+        let _ = bounded::start(wine.server().arg("--kill"), BATCH_TIME);
         bounded::start(wine.server().arg("--persistent"), BATCH_TIME)?;
         bounded::start(wine.command(Path::new("wineboot")).arg("--init"), BATCH_TIME)?;
         Ok(Some(wine))
