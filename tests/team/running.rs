@@ -81,8 +81,9 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     write(&folder, &settings("read_only = true\n"));
     std::fs::write(&tokens, "ann short tenant=red\n").unwrap();
     server.hang_up();
-    std::fs::write(&tokens, format!("ann {ANN} tenant=red\ncy {BEN}x tenant=blue\n")).unwrap();
+    // Whenever the server reads them, one of the two is wrong.
     write(&folder, &settings("read_only = maybe\n"));
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\ncy {BEN}x tenant=blue\n")).unwrap();
     server.hang_up();
     ann.replace("a.txt", "two", "three").ok();
     ben.read("b.txt");
