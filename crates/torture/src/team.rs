@@ -43,6 +43,8 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     let launch =
         Launch::new(emend).state(folder.state()).argument("--team").argument(folder.beside("team.toml"));
     let _server = HttpServer::start_at(&launch, &format!("127.0.0.1:{port}"));
+    // It ends well if it finds nothing that keeps clients from signing in.
+    bounded::run(Command::new(emend).args(["doctor", "--http", &resource]), TIME)?;
     let mut round = Command::new(installed::node()?);
     round.current_dir(&packages).args(["round.mjs", &resource, OPAQUE]);
     let output = bounded::run(&mut round, TIME)?;
