@@ -3,8 +3,6 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::authentication::Bearer;
-
 /// The path of the MCP endpoint.
 pub const ENDPOINT: &str = "/mcp";
 
@@ -31,11 +29,11 @@ impl Endpoint {
         (!name.is_empty() && !name.contains('/')).then(|| Self::Tenant(name.into_owned()))
     }
 
-    /// Returns whether the endpoint is one for the bearer of a token.
-    pub(super) fn is_for(&self, bearer: &Bearer) -> bool {
+    /// Returns whether the endpoint is one for people of this tenant, or of none.
+    pub(super) fn is_for(&self, tenant: Option<&str>) -> bool {
         match self {
             Self::Common => true,
-            Self::Tenant(name) => bearer.tenant_name.as_ref() == Some(name),
+            Self::Tenant(name) => tenant == Some(name),
         }
     }
 }

@@ -12,7 +12,6 @@ use emend_threads::Mutex;
 use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 use rmcp::ServerHandler;
@@ -28,7 +27,7 @@ use super::endpoint::{ENDPOINT, Endpoint};
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 use super::principals::{NewHandler, NoService, PrincipalService, Principals};
 use super::quota::{Allowance, Exceeded, Quota};
-use super::stream_end::end_at;
+use super::stream_end::{Body, end_at};
 use super::{HostGuard, Limits};
 use crate::principal::{Scope, Scopes};
 use crate::{dialects, malformed};
@@ -36,8 +35,6 @@ use crate::{dialects, malformed};
 /// The header that names a session.
 const HEADER_SESSION_ID: &str = "mcp-session-id";
 
-/// The body of a response.
-pub(super) type Body = BoxBody<Bytes, Infallible>;
 type Answer = Response<Body>;
 
 /// The service that answers every request.
@@ -174,7 +171,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             },
         };
         // A tenant that is another's, and one that is not there, are told in the same words.
-        if !endpoint.is_some_and(|endpoint| endpoint.is_for(&bearer)) {
+        if !endpoint.is_some_and(|endpoint| endpoint.is_for(bearer.tenant_name.as_deref())) {
             return Err(nothing());
         }
         if !bearer.scopes.has(Scope::Read) {

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Sleep;
 
-use super::service::Body;
+/// The body of a response.
+pub(super) type Body = BoxBody<Bytes, Infallible>;
 
 /// The body of a stream that ends at a time. Its client opens another, with a token that is good.
 struct EndingBody {
