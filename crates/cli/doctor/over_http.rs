@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use ureq::Agent;
-use ureq::config::Config;
 
-use emend_oauth::{check_address, fetch_authority, fetch_document};
+use emend_oauth::{check_address, client, fetch_authority, fetch_document, split_address};
 
 use super::{Findings, Level};
 
@@ -89,22 +88,7 @@ impl Reply {
 
 impl<'a> Server<'a> {
     fn new(address: &'a str) -> Self {
-        let config = Config::builder()
-            // It would lead to where nobody has said that the token may be shown.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
-            .user_agent("emend-doctor")
-            .build();
-        Self { address, agent: config.into() }
-    }
-
-    /// Returns the address without its path.
-    fn origin(&self) -> &str {
-        let start = self.address.find("://").map_or(0, |at| at + 3);
-        let end = self.address[start..].find('/').map_or(self.address.len(), |at| start + at);
-        &self.address[..end]
+        Self { address, agent: client(PATIENCE) }
     }
 
     fn list_tools(&self, token: Option<&str>, origin: Option<&str>) -> Result<Reply, String> {
@@ -135,7 +119,7 @@ impl<'a> Server<'a> {
     }
 
     fn check_health(&self, findings: &mut Findings) {
-        let ready = self.agent.get(format!("{}/readyz", self.origin())).call();
+        let ready = self.agent.get(format!("{}/readyz", split_address(self.address).0)).call();
         match ready.map(|reply| reply.status().as_u16()) {
             Ok(200) => findings.ok(SERVER, "it is ready"),
             Ok(503) => {

@@ -25,8 +25,23 @@ pub fn check(address: &str) -> Result<(), String> {
     }
 }
 
+/// Splits an address into its origin and its path, which may be empty.
+pub fn split(address: &str) -> (&str, &str) {
+    let start = address.find("://").map_or(0, |at| at + 3);
+    address.split_at(address[start..].find('/').map_or(address.len(), |at| start + at))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn an_address_is_an_origin_and_a_path() {
+        for (origin, path) in
+            [("https://id.example", "/a/b"), ("http://[::1]:9", "/"), ("https://id.example", ""), ("x", "/y")]
+        {
+            assert_eq!(super::split(&format!("{origin}{path}")), (origin, path));
+        }
+    }
+
     #[test]
     fn only_tls_and_this_machine_are_asked() {
         for good in

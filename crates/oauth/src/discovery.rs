@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::address;
 use crate::fetch::{Fetcher, NoAnswer};
 
 /// Fetches a document that a server names, such as the metadata of a protected resource (RFC 9728). `None` if there is none, or
@@ -21,9 +22,7 @@ pub fn fetch_authority(issuer: &str) -> Option<Value> {
 /// another's keys would be taken for its own.
 pub(crate) fn authority(issuer: &str, fetcher: &Fetcher) -> Result<Value, NoAnswer> {
     let whole = issuer.trim_end_matches('/');
-    let start = issuer.find("://").map_or(0, |at| at + 3);
-    let path = whole[start..].find('/').map_or(whole.len(), |at| start + at);
-    let (origin, path) = whole.split_at(path);
+    let (origin, path) = address::split(whole);
     let places = [
         format!("{origin}/.well-known/oauth-authorization-server{path}"),
         format!("{whole}/.well-known/openid-configuration"),

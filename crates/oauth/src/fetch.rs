@@ -14,7 +14,20 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most bytes of an answer.
 const BYTES: u64 = 1024 * 1024;
 
-/// A client for authorities, which follows no redirect: it would lead where nobody has checked.
+/// Returns a client that gives an answer this time, and follows no redirect: it would lead where nobody has checked.
+#[must_use]
+pub fn client(time: Duration) -> Agent {
+    let config = Config::builder()
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .timeout_global(Some(time))
+        .user_agent("emend")
+        .build();
+    config.into()
+}
+
+/// A client for authorities.
 #[derive(Debug)]
 pub(crate) struct Fetcher(Agent);
 
@@ -24,14 +37,7 @@ pub(crate) struct NoAnswer;
 
 impl Fetcher {
     pub(crate) fn new() -> Self {
-        let config = Config::builder()
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
-            .user_agent("emend")
-            .build();
-        Self(config.into())
+        Self(client(PATIENCE))
     }
 
     /// Fetches a document.

@@ -34,12 +34,14 @@ mod jwt;
 mod authorities;
 
 #[cfg(feature = "http")]
-pub use self::address::check as check_address;
+pub use self::address::{check as check_address, split as split_address};
 #[cfg(feature = "http")]
 pub use self::authorities::Authorities;
 #[cfg(feature = "http")]
 pub use self::claims::{Claims, Refusal};
 #[cfg(feature = "http")]
 pub use self::discovery::{fetch_authority, fetch_document};
+#[cfg(feature = "http")]
+pub use self::fetch::client;
 #[cfg(feature = "http")]
 pub use self::settings::{AuthoritySettings, Introspection, Secret};
