@@ -133,3 +133,25 @@ fn shown(subject: &str) -> String {
     let plain = |letter: char| if is_plain(letter) { letter } else { '_' };
     subject.chars().take(SHOWN).map(plain).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nobody_listens_for_more_than_an_hour_whatever_the_token_says() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        let left = |end: serde_json::Value| {
+            let all = json!({"exp": end}).as_object().cloned().unwrap();
+            let (issuer, subject) = ("https://id.example".into(), "ann".into());
+            let claims = Claims { issuer, subject, scopes: Vec::new(), all };
+            until(&claims, 60).saturating_duration_since(Instant::now()).as_secs().next_multiple_of(10)
+        };
+        assert_eq!([left(json!(now + 600)), left(json!(now - 100))], [660, 0]);
+        for no_limit in [json!(now + 86_400), json!(u64::MAX), json!(null)] {
+            assert_eq!(left(no_limit.clone()), 3_600, "{no_limit}");
+        }
+    }
+}
