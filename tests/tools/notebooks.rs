@@ -325,6 +325,22 @@ fn a_cell_gets_code_with_quotes_and_no_placeholder_for_code_that_goes() {
 }
 
 #[test]
+fn a_cell_may_get_its_own_text_with_other_line_endings() {
+    let with_crlf = NOTEBOOK
+        .replace(r#"import x\n""#, r#"import x\r\n""#)
+        .replace(r#"y = x.load()\n""#, r#"y = x.load()\r\n""#);
+    let (folder, mut client) = with_notebook();
+    folder.write("a.ipynb", &with_crlf);
+    call(
+        &mut client,
+        "replace_lines",
+        &json!({"cell": "load", "new_text": "import x\ny = x.load()\ny.show()"}),
+    )
+    .ok();
+    assert_eq!(folder.text("a.ipynb"), NOTEBOOK);
+}
+
+#[test]
 fn what_a_cell_has_not_is_said_and_nothing_is_lost_without_a_word() {
     let (folder, mut client) = with_notebook();
     // There is nothing to clear beside the new source, which is a change all the same.
