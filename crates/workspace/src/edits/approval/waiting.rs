@@ -393,6 +393,20 @@ mod tests {
         assert!([&quiet, &third].iter().all(|id| approvals.find(id).unwrap().is_some()));
     }
 
+    #[test]
+    fn what_comes_later_is_later_however_fast_it_comes() {
+        let (_folder, approvals) = user();
+        let ids: Vec<String> =
+            ["1", "2"].iter().map(|digit| approvals.keep(&held(plan(digit)), Vec::new()).unwrap()).collect();
+        // Another process, whose clock is ahead, has written the first.
+        let first = approvals.find(&ids[0]).unwrap().unwrap();
+        let ahead = Waiting { time: now() + 60_000, ..first };
+        approvals.folder.write(&approvals.folder.made().unwrap(), &ids[0], "waiting", &ahead).unwrap();
+        approvals.keep(&held(plan("2")), Vec::new()).unwrap();
+        let all: Vec<String> = approvals.all().unwrap().into_iter().map(|waiting| waiting.id).collect();
+        assert_eq!(all, ids);
+    }
+
     fn names_in(folder: &tempfile::TempDir) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder.path().join(FOLDER))
             .unwrap()
