@@ -196,10 +196,27 @@ impl Approvals {
             return Err(format!("its diff has {} bytes, too many to be read by a person", diff.len()));
         }
         let id = self.id_of(&held.digest);
-        let waiting = Waiting {
-            id: id.clone(),
+        let kept = self.folder.made().and_then(|dir| {
+            let others = self.others_than(&dir, &id)?;
+            let waiting = Self::described(held, id.clone(), time_after(&others), notes, diff);
+            self.make_room(&dir, others, &waiting.client);
+            self.folder.write(&dir, &id, "waiting", &waiting)
+        });
+        kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
+    }
+
+    /// Describes a held plan for a person.
+    fn described(
+        held: &AwaitingApproval,
+        id: String,
+        time: u64,
+        notes: Vec<String>,
+        diff: String,
+    ) -> Waiting {
+        Waiting {
+            id,
             digest: held.digest.hex(),
-            time: now(),
+            time,
             client: held.origin.client.clone(),
             tool: held.origin.tool.clone(),
             root: held.root.display().to_string(),
@@ -209,12 +226,7 @@ impl Approvals {
             changes: held.report.files.iter().map(WaitingFile::of).collect(),
             diff,
             word: None,
-        };
-        let kept = self.folder.made().and_then(|dir| {
-            self.make_room(&dir, &id, &waiting.client)?;
-            self.folder.write(&dir, &id, "waiting", &waiting)
-        });
-        kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
+        }
     }
 
     /// Takes the decision on this plan, with the comment. That uses up a yes: the caller may commit, once.
@@ -276,9 +288,8 @@ impl Approvals {
         said.filter(|said| is_fresh(said.time, self.limits.age))
     }
 
-    /// Removes expired plans, and makes room for this one of a client. Where there are too many, it is who holds most whose
-    /// oldest goes: one client alone cannot take the places of others.
-    fn make_room(&self, dir: &Dir, id: &str, client: &str) -> io::Result<()> {
+    /// Removes expired plans, and returns the others beside this one, oldest first.
+    fn others_than(&self, dir: &Dir, id: &str) -> io::Result<Vec<Held>> {
         let mut waiting = Vec::new();
         for name in names(dir)? {
             let counts = match name.strip_suffix(WORD) {
@@ -303,10 +314,16 @@ impl Approvals {
         }
         waiting.retain(|held| held.name != id);
         waiting.sort_by_key(|held| held.time);
+        Ok(waiting)
+    }
+
+    /// Makes room for one more plan of a client. Where there are too many, it is who holds most whose oldest goes: one client
+    /// alone cannot take the places of others.
+    fn make_room(&self, dir: &Dir, mut waiting: Vec<Held>, client: &str) {
         loop {
             let bytes = waiting.iter().map(|held| held.bytes).sum::<u64>();
             let share: fn(&Held) -> u64 = match waiting.len() < self.limits.count {
-                true if bytes <= self.limits.bytes => return Ok(()),
+                true if bytes <= self.limits.bytes => return,
                 true => |held| held.bytes,
                 false => |_| 1,
             };
@@ -316,7 +333,7 @@ impl Approvals {
             }
             let most = shares.values().copied().max().unwrap_or_default();
             let Some(at) = waiting.iter().position(|held| shares.get(&held.client) == Some(&most)) else {
-                return Ok(());
+                return;
             };
             let _ = dir.remove_file(waiting.remove(at).name);
         }
@@ -329,6 +346,11 @@ struct Held {
     name: String,
     client: String,
     bytes: u64,
+}
+
+/// Returns the time of a plan that comes after all of these, so that two plans of one millisecond have an order.
+fn time_after(waiting: &[Held]) -> u64 {
+    waiting.last().map_or(0, |newest| newest.time + 1).max(now())
 }
 
 #[cfg(test)]
