@@ -29,6 +29,8 @@ impl Group {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
+        #[cfg(windows)]
+        apart(command);
         let child = command.spawn()?;
         Ok(Self {
             id: child.id(),
@@ -122,6 +124,15 @@ impl Group {
             std::thread::sleep(LOOK);
         }
     }
+}
+
+/// Gives a process a console of its own that nobody sees, so that it does not end at a Ctrl-C that is meant for this process, and
+/// no window opens where this process has none. It also holds none of the pipes of this process.
+#[cfg(windows)]
+fn apart(command: &mut Command) {
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    std::os::windows::process::CommandExt::creation_flags(command, CREATE_NO_WINDOW);
+    emend_windows::keep_standard_handles();
 }
 
 #[cfg(unix)]

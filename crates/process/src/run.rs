@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use crate::search::Search;
@@ -19,6 +19,8 @@ pub struct Program<'a> {
     pub folder: &'a Path,
     /// The search from which the program gets its `PATH`.
     pub search: &'a Search,
+    /// All other variables of its environment; those of this process if it is none.
+    pub environment: Option<&'a [(&'a str, &'a str)]>,
     /// How long the program may run.
     pub timeout: Duration,
     /// How many bytes of standard output are kept.
@@ -56,6 +58,15 @@ pub enum Ended {
 }
 
 impl Program<'_> {
+    /// Gives a command its arguments, its folder and its environment.
+    fn prepare(&self, command: &mut Command) {
+        command.args(self.arguments).current_dir(self.folder);
+        if let Some(environment) = self.environment {
+            command.env_clear().envs(environment.iter().copied());
+        }
+        self.search.lead(command);
+    }
+
     /// Runs the program with `input` on its standard input, and blocks until it has ended. A program that takes too
     /// long, writes too much or is cancelled is killed. What it started is killed with it, unless it may stay
     /// (`leaves`).
@@ -122,8 +133,7 @@ mod attended {
 
     pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
-        command.args(program.arguments).current_dir(program.folder);
-        program.search.lead(&mut command);
+        program.prepare(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let group = Group::start(&mut command)?;
         let attended = Attended::to(group.pipes(), program).and_then(|mut attended| {
@@ -266,6 +276,7 @@ mod tests {
             arguments: &arguments,
             folder: Path::new("/"),
             search: &search,
+            environment: None,
             timeout: Duration::from_secs(60),
             most: 1 << 20,
             is_cut: false,
@@ -282,6 +293,18 @@ mod tests {
         assert_eq!(shell("echo -n done; exec cat >/dev/null", &input, |_| {}).done().unwrap(), b"done");
         // The program need not read its input.
         assert_eq!(shell("echo -n done", &input, |_| {}).done().unwrap(), b"done");
+    }
+
+    #[test]
+    fn of_the_environment_a_program_gets_what_it_may() {
+        let all = |environment| {
+            let ran = shell("env", b"", |program| program.environment = environment);
+            String::from_utf8(ran.done().unwrap()).unwrap()
+        };
+        assert!(all(None).contains("CARGO_MANIFEST_DIR="));
+        let given = all(Some(&[("GIVEN", "yes")]));
+        assert!(given.contains("GIVEN=yes\n") && given.contains("PATH=/usr/bin:/bin\n"), "{given}");
+        assert!(!given.contains("CARGO_MANIFEST_DIR="), "{given}");
     }
 
     #[test]
@@ -356,6 +379,7 @@ mod tests {
             arguments,
             folder: Path::new("/"),
             search,
+            environment: None,
             timeout,
             most: 1,
             is_cut: false,

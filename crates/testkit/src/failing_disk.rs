@@ -242,6 +242,11 @@ impl Disk for FailingDisk {
         self.inner.open_file(dir, &self.entry(dir, name))
     }
 
+    fn open_at_once(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        self.call()?;
+        self.inner.open_at_once(dir, &self.entry(dir, name))
+    }
+
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
         self.call()?;
         self.inner.stat_file(file)

@@ -22,7 +22,7 @@ const LONGEST: usize = 32 * 1024;
 #[must_use]
 pub fn holders(dir: &impl AsHandle, name: &OsStr) -> Vec<String> {
     // By its path, since the file cannot be opened. This is for a message alone.
-    path_of(dir).map(|path| holders_of(&path.join(name))).unwrap_or_default()
+    path_of(dir).map(|path| holders_of(&plain(path.join(name)))).unwrap_or_default()
 }
 
 /// Returns the path of an open folder, without links and as the folders above spell it; `None` if it cannot be known. It is
@@ -36,6 +36,14 @@ pub fn path_of(dir: &impl AsHandle) -> Option<PathBuf> {
         GetFinalPathNameByHandleW(dir.as_raw_handle() as HANDLE, room.as_mut_ptr(), LONGEST as u32, 0)
     } as usize;
     (1..LONGEST).contains(&length).then(|| OsString::from_wide(&room[..length]).into())
+}
+
+/// Returns the path as people write it, which the Restart Manager is known to understand.
+fn plain(path: PathBuf) -> PathBuf {
+    match path.to_str().and_then(|path| path.strip_prefix(r"\\?\")) {
+        Some(short) if short.get(1..2) == Some(":") => short.into(),
+        _ => path,
+    }
 }
 
 #[allow(unsafe_code, reason = "no crate wraps the Restart Manager")]

@@ -1,4 +1,4 @@
-//! The end of processes, and jobs: a program and all that it starts end together.
+//! The end of processes, jobs, by which a program and all that it starts end together, and what they inherit.
 
 use std::io;
 use std::mem;
@@ -6,7 +6,7 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::process::Child;
 use std::ptr;
 
-use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Foundation::{HANDLE, HANDLE_FLAG_INHERIT, SetHandleInformation};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
@@ -21,6 +21,19 @@ pub fn terminate() -> ! {
     // SAFETY: the handle of the own process is always valid.
     unsafe { TerminateProcess(GetCurrentProcess(), KILLED) };
     unreachable!("this process has ended")
+}
+
+/// Keeps the own standard input, output and error from what this process starts, unless that is given them. Else a program that
+/// outlives this process holds the pipes of its client, who then waits for their end.
+pub fn keep_standard_handles() {
+    let all = [io::stdin().as_raw_handle(), io::stdout().as_raw_handle(), io::stderr().as_raw_handle()];
+    for handle in all.into_iter().filter(|handle| !handle.is_null()) {
+        // SAFETY: the call takes a handle and numbers. Where the handle is none, it fails, and nothing is to be kept.
+        #[allow(unsafe_code, reason = "std has no word on what is inherited")]
+        unsafe {
+            SetHandleInformation(handle as HANDLE, HANDLE_FLAG_INHERIT, 0)
+        };
+    }
 }
 
 /// The exit code of a killed process.
@@ -75,5 +88,47 @@ impl Job {
                 size,
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use windows_sys::Win32::Foundation::GetHandleInformation;
+
+    use super::*;
+
+    /// What a started process inherits of a handle.
+    #[allow(unsafe_code, reason = "std has no word on what is inherited")]
+    fn is_inherited(handle: HANDLE) -> bool {
+        let mut flags = 0;
+        // SAFETY: the handle is open, and the pointer is to a value that lives as long as the call.
+        check_bool(unsafe { GetHandleInformation(handle, &raw mut flags) }).unwrap();
+        flags & HANDLE_FLAG_INHERIT != 0
+    }
+
+    /// No test of its own: the process that another one starts.
+    #[test]
+    fn starts_with_an_output_that_is_inherited() {
+        if std::env::var_os("EMEND_KEEPS_HANDLES").is_none() {
+            return;
+        }
+        let output = io::stdout().as_raw_handle() as HANDLE;
+        assert!(is_inherited(output), "it was itself inherited");
+        keep_standard_handles();
+        assert!(!is_inherited(output));
+        // Whoever is to have it gets it all the same.
+        let said = Command::new("cmd").args(["/C", "echo said"]).stdout(Stdio::inherit()).status().unwrap();
+        assert!(said.success());
+    }
+
+    #[test]
+    fn the_own_output_is_nobody_elses_unless_it_is_given() {
+        let mut own = Command::new(std::env::current_exe().unwrap());
+        own.args(["--exact", "job::tests::starts_with_an_output_that_is_inherited", "--nocapture"]);
+        let ran = own.env("EMEND_KEEPS_HANDLES", "1").output().unwrap();
+        let output = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.status.success() && output.contains("said"), "{output}");
     }
 }

@@ -30,15 +30,18 @@ const ATTRIBUTES: u32 = FILE_ATTRIBUTE_READONLY
     | FILE_ATTRIBUTE_ARCHIVE
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
 
-/// Gives `new`, which has no content yet, the access list, the alternate streams and the attributes of `old`. It is an error
-/// if it cannot have them, so that none is lost without a word.
+/// Gives `new`, which has no content yet, the access list, the alternate streams, the attributes and the time of creation of
+/// `old`. It is an error if it cannot have them, so that none is lost without a word.
 pub fn keep(old: &File, new: &File) -> io::Result<()> {
     let basic: FILE_BASIC_INFO = ask(old.as_handle(), FileBasicInfo)?;
-    if basic.FileAttributes & FILE_ATTRIBUTE_ENCRYPTED != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the file is encrypted by Windows, and the new one would not be",
-        ));
+    let made: FILE_BASIC_INFO = ask(new.as_handle(), FileBasicInfo)?;
+    let is_encrypted = |basic: &FILE_BASIC_INFO| basic.FileAttributes & FILE_ATTRIBUTE_ENCRYPTED != 0;
+    if let Some(why) = match (is_encrypted(&basic), is_encrypted(&made)) {
+        (true, _) => Some("the file is encrypted by Windows, and the new one would not be"),
+        (_, true) => Some("Windows encrypts what is in Emend's state folder, and the file is not encrypted"),
+        _ => None,
+    } {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
     copy_access_list(old, new)?;
     for stream in streams(old)? {
@@ -46,19 +49,26 @@ pub fn keep(old: &File, new: &File) -> io::Result<()> {
     }
     // Last, since a file that may only be read gets no more streams. Times of zero stay as they are.
     let kept = basic.FileAttributes & ATTRIBUTES;
-    set_attributes(new, if kept == 0 { FILE_ATTRIBUTE_NORMAL } else { kept })
+    let attributes = if kept == 0 { FILE_ATTRIBUTE_NORMAL } else { kept };
+    set_basic(
+        new,
+        &FILE_BASIC_INFO {
+            FileAttributes: attributes,
+            CreationTime: basic.CreationTime,
+            ..FILE_BASIC_INFO::default()
+        },
+    )
 }
 
 #[allow(unsafe_code, reason = "std sets attributes by path")]
-fn set_attributes(file: &File, attributes: u32) -> io::Result<()> {
-    let basic = FILE_BASIC_INFO { FileAttributes: attributes, ..FILE_BASIC_INFO::default() };
+fn set_basic(file: &File, basic: &FILE_BASIC_INFO) -> io::Result<()> {
     let size = mem::size_of::<FILE_BASIC_INFO>() as u32;
     // SAFETY: the handle is open, and the pointer is to a structure of that size that lives as long as the call.
     check_bool(unsafe {
         SetFileInformationByHandle(
             file.as_raw_handle() as HANDLE,
             FileBasicInfo,
-            (&raw const basic).cast(),
+            std::ptr::from_ref(basic).cast(),
             size,
         )
     })

@@ -23,7 +23,7 @@ mod rename;
 
 pub use about::{About, about, is_link};
 pub use holders::{holders, path_of};
-pub use job::{Job, terminate};
+pub use job::{Job, keep_standard_handles, terminate};
 pub use keep::keep;
 pub use list::{Listed, list, spelling};
 pub use open::{Access, create_file, make_folder, open, open_folder, reopen, reopen_to_add};

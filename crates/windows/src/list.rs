@@ -146,7 +146,8 @@ pub(crate) mod tests {
             .filter(|listed| !listed.is_folder)
             .map(|l| l.name.to_str().unwrap().to_owned())
             .collect();
-        (found.sort(), names.sort());
+        found.sort();
+        names.sort();
         assert_eq!(found, names);
         assert!(listed.contains(&Listed { name: "Sub".into(), is_folder: true, reparse_tag: None }));
         assert_eq!(list(&dir, 3).unwrap().len(), 3);

@@ -13,7 +13,9 @@ use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_FOR_BACKUP_INTENT,
     FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
 };
-use windows_sys::Win32::Foundation::{ERROR_DIRECTORY, HANDLE, OBJ_CASE_INSENSITIVE, UNICODE_STRING};
+use windows_sys::Win32::Foundation::{
+    ERROR_DIRECTORY, ERROR_INVALID_NAME, HANDLE, OBJ_CASE_INSENSITIVE, UNICODE_STRING,
+};
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_ADD_FILE, FILE_APPEND_DATA, FILE_ATTRIBUTE_NORMAL, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
     FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
@@ -161,6 +163,14 @@ fn leads_elsewhere() -> io::Error {
     from_number(ERROR_DIRECTORY)
 }
 
+/// Returns a name as the system takes it, which must be that of a file or folder: after a colon comes a stream of one, after a
+/// backslash what is in one, and then a link on the way would be followed.
+pub(crate) fn one_name(name: &OsStr) -> io::Result<Vec<u16>> {
+    let name: Vec<u16> = name.encode_wide().collect();
+    let is_other = |&unit: &u16| unit == u16::from(b':') || unit == u16::from(b'\\') || unit == 0;
+    if name.iter().any(is_other) { Err(from_number(ERROR_INVALID_NAME)) } else { Ok(name) }
+}
+
 struct Call {
     rights: u32,
     share: u32,
@@ -170,8 +180,7 @@ struct Call {
 
 impl Call {
     fn at(&self, dir: &impl AsHandle, name: &OsStr, more: u32) -> io::Result<File> {
-        let name: Vec<u16> = name.encode_wide().collect();
-        self.at_wide(dir.as_handle(), &name, more)
+        self.at_wide(dir.as_handle(), &one_name(name)?, more)
     }
 
     #[allow(unsafe_code, reason = "no crate opens relative to a folder with the rights that are needed here")]
@@ -182,7 +191,7 @@ impl Call {
             Length: mem::size_of::<OBJECT_ATTRIBUTES>() as u32,
             RootDirectory: dir.as_raw_handle() as HANDLE,
             ObjectName: &raw const name,
-            Attributes: OBJ_CASE_INSENSITIVE as u32,
+            Attributes: OBJ_CASE_INSENSITIVE,
             SecurityDescriptor: ptr::null(),
             SecurityQualityOfService: ptr::null(),
         };
@@ -207,5 +216,50 @@ impl Call {
         })?;
         // SAFETY: the call succeeded, so the handle is open and nobody else's.
         Ok(unsafe { File::from_raw_handle(handle.cast()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rename::rename_new;
+
+    #[test]
+    fn a_folder_is_no_file_and_a_file_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        std::fs::write(folder.path().join("a"), "1").unwrap();
+        let dir = crate::list::tests::open(folder.path());
+        for access in [Access::Read, Access::Overwrite, Access::Append] {
+            let refused = open(&dir, "sub".as_ref(), access).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::IsADirectory, "{access:?}");
+        }
+        assert_eq!(open_folder(&dir, "a".as_ref()).unwrap_err().kind(), io::ErrorKind::NotADirectory);
+        assert!(about(&open(&dir, "sub".as_ref(), Access::Look).unwrap()).unwrap().is_folder);
+    }
+
+    #[test]
+    fn a_stream_and_a_path_are_no_names() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        for name in ["a", "sub\\b"] {
+            std::fs::write(folder.path().join(name), "1").unwrap();
+        }
+        let dir = crate::list::tests::open(folder.path());
+        let file = open(&dir, "a".as_ref(), Access::Name).unwrap();
+        for name in ["a:b", "a::$DATA", "sub::$INDEX_ALLOCATION", "sub\\b", "\\??\\C:\\x", "a\0"] {
+            let name = OsStr::new(name);
+            let refused = [
+                open(&dir, name, Access::Look).map(drop),
+                open(&dir, name, Access::Read).map(drop),
+                open_folder(&dir, name).map(drop),
+                create_file(&dir, name).map(drop),
+                make_folder(&dir, name),
+                rename_new(&file, &dir, name),
+            ];
+            for refused in refused {
+                assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::InvalidFilename, "{}", name.display());
+            }
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::windows::ffi::OsStrExt;
 use std::os::windows::io::{AsHandle, AsRawHandle};
 
 use windows_sys::Wdk::Storage::FileSystem::{
@@ -15,13 +14,13 @@ use windows_sys::Wdk::Storage::FileSystem::{
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-use crate::open::reopen_to_add;
+use crate::open::{one_name, reopen_to_add};
 use crate::status::{check, is_unsupported};
 
 /// Renames a file, folder or link that was opened for [`Access::Name`](crate::Access::Name) to a name in a folder of the
 /// same volume. The name must be free: nothing is ever replaced.
 pub fn rename_new(file: &File, dir: &impl AsHandle, name: &OsStr) -> io::Result<()> {
-    let name: Vec<u16> = name.encode_wide().collect();
+    let name = one_name(name)?;
     let bytes = mem::size_of_val(&name[..]);
     let at = mem::offset_of!(FILE_RENAME_INFORMATION, FileName);
     // Aligned as the structure is. The flag for replacing stays false.

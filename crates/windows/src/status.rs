@@ -3,9 +3,10 @@
 use std::io;
 
 use windows_sys::Win32::Foundation::{
-    ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_LEVEL, ERROR_INVALID_PARAMETER,
-    ERROR_LOCK_VIOLATION, ERROR_NOT_SUPPORTED, ERROR_SHARING_VIOLATION, ERROR_USER_MAPPED_FILE, NTSTATUS,
-    RtlNtStatusToDosError, STATUS_DELETE_PENDING,
+    ERROR_CALL_NOT_IMPLEMENTED, ERROR_DIRECTORY_NOT_SUPPORTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_LEVEL,
+    ERROR_INVALID_PARAMETER, ERROR_LOCK_VIOLATION, ERROR_NOT_SUPPORTED, ERROR_SHARING_VIOLATION,
+    ERROR_USER_MAPPED_FILE, NTSTATUS, RtlNtStatusToDosError, STATUS_DELETE_PENDING,
+    STATUS_FILE_IS_A_DIRECTORY,
 };
 
 /// Converts the result of a native call.
@@ -14,6 +15,8 @@ pub(crate) fn check(status: NTSTATUS) -> io::Result<()> {
         0.. => Ok(()),
         // The system's own number for it is that of a refused access. The file is about to go, and is held until then.
         STATUS_DELETE_PENDING => Err(from_number(ERROR_SHARING_VIOLATION)),
+        // So is its number for a folder that was to be a file.
+        STATUS_FILE_IS_A_DIRECTORY => Err(from_number(ERROR_DIRECTORY_NOT_SUPPORTED)),
         status => {
             // SAFETY: the call takes a number.
             #[allow(unsafe_code, reason = "the system's own table")]

@@ -27,8 +27,7 @@ enum Heard {
 
 pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
     let mut command = Command::new(program.path);
-    command.args(program.arguments).current_dir(program.folder);
-    program.search.lead(&mut command);
+    program.prepare(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let group = Group::start(&mut command)?;
     let (stdin, stdout, stderr) = group.pipes();
@@ -142,6 +141,7 @@ mod tests {
             arguments: &arguments,
             folder: Path::new("C:\\"),
             search: &search,
+            environment: None,
             timeout: Duration::from_secs(60),
             most: 1 << 20,
             is_cut: false,

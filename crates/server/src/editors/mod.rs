@@ -170,6 +170,7 @@ impl EditorTarget {
             arguments: &run.arguments,
             folder: &run.folder,
             search: &self.search,
+            environment: None,
             timeout,
             most: MOST_OUTPUT,
             is_cut: false,

@@ -112,8 +112,13 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
         let _ = (dir, name);
         None
     }
-    /// Opens `name` for reading. It never follows a link, and never blocks on a FIFO or device.
+    /// Opens `name` for reading. It never follows a link, and never blocks on a FIFO or device. A file that another program
+    /// holds and does not share, as on Windows, is waited for; then the error is of the kind `ResourceBusy`.
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
+    /// Opens `name` for reading and waits for nothing.
+    fn open_at_once(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        self.open_file(dir, name)
+    }
     /// Returns the metadata of an open file.
     fn stat_file(&self, file: &File) -> io::Result<Stat>;
     /// Reads an open file, at most one byte more than `limit`. `seen` gets the bytes as they arrive, on another thread

@@ -150,6 +150,10 @@ impl Disk for Windows {
         open(dir, name, Access::Read)
     }
 
+    fn open_at_once(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        windows::open(dir, name, Access::Read)
+    }
+
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
         Ok(from_about(&windows::about(file)?))
     }

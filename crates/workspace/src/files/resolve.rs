@@ -22,7 +22,6 @@ use crate::disk::{Disk, FileKind};
 use crate::files::trail::Trail;
 use crate::files::written::{beneath, plain};
 use crate::policy::folded::folded;
-use crate::policy::short::may_be_short;
 
 /// The number of links that a path may have; the kernel's own limit.
 const LINKS: usize = 40;
@@ -95,7 +94,7 @@ pub(crate) fn resolve(
     let mut last = None;
     for _ in 0..TRIES {
         match walk(disk, root, canonical, path, allowed) {
-            Ok(place) => return Ok(respelled(disk, place)),
+            Ok(place) => return Ok(respelled(disk, root, place)),
             // A new link, or a missing folder: something was swapped meanwhile.
             Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
             Err(Refusal::IsFolder(names)) => {
@@ -109,20 +108,17 @@ pub(crate) fn resolve(
 
 /// Gives a place the names that the disk has, where it takes other spellings for the same: so that one file has one name
 /// here, and an edit does not give it another.
-fn respelled(disk: &dyn Disk, mut place: Place) -> Place {
+fn respelled(disk: &dyn Disk, root: &Dir, mut place: Place) -> Place {
     let there = place.names.len() - place.missing;
     let parents = place.names.len() - place.missing.max(1);
-    if let Some(path) = disk.spelled(&place.dir, OsStr::new(".")) {
-        let real: Vec<&OsStr> = path.iter().collect();
-        if let Some(real) = real.len().checked_sub(parents).map(|above| &real[above..]) {
-            take_spellings(&mut place.names[..parents], real);
-        }
-    }
+    take_spellings(disk, root, &place.dir, &mut place.names[..parents]);
     if there > parents
         && let Some(path) = disk.spelled(&place.dir, place.file_name())
         && let Some(real) = path.file_name()
+        // Where the disk does not look into the folder, it may know a file by another name of its own.
+        && (cfg!(windows) || is_same_name(place.file_name(), real))
     {
-        take_spellings(&mut place.names[parents..], &[real]);
+        place.names[parents] = real.to_owned();
     }
     place
 }
@@ -132,24 +128,37 @@ fn folder_respelled(disk: &dyn Disk, root: &Dir, mut names: Vec<OsString>) -> Ve
     // Most systems take no other spellings.
     if disk.spelled(root, OsStr::new(".")).is_some()
         && let Ok(dir) = disk.open_dir(root, &names.iter().collect::<PathBuf>())
-        && let Some(path) = disk.spelled(&dir, OsStr::new("."))
     {
-        let real: Vec<&OsStr> = path.iter().collect();
-        if let Some(real) = real.len().checked_sub(names.len()).map(|above| &real[above..]) {
-            take_spellings(&mut names, real);
-        }
+        take_spellings(disk, root, &dir, &mut names);
     }
     names
 }
 
-/// Takes these spellings for names, each where it is one of the same name, or the long form of a short one: the system may
-/// know a file by another name, and a folder may have been moved meanwhile.
-fn take_spellings(names: &mut [OsString], real: &[&OsStr]) {
-    let plain = |name: &OsStr| folded(&name.to_string_lossy());
-    let is_same = |name: &OsStr, real: &OsStr| plain(name) == plain(real) || may_be_short(&plain(name));
-    for (name, real) in names.iter_mut().zip(real).filter(|(name, real)| is_same(name, real)) {
-        *name = (*real).to_owned();
+/// Gives the names of an open folder those that the disk has, each where it is another spelling or the long form of the same
+/// name: the folder may have been moved meanwhile.
+fn take_spellings(disk: &dyn Disk, root: &Dir, dir: &Dir, names: &mut [OsString]) {
+    let Some(path) = disk.spelled(dir, OsStr::new(".")) else { return };
+    let real: Vec<&OsStr> = path.iter().collect();
+    let Some(above) = real.len().checked_sub(names.len()) else { return };
+    for (at, real) in real[above..].iter().copied().enumerate() {
+        if is_same_name(&names[at], real) || is_short_of(disk, root, &names[..=at], real) {
+            names[at] = real.to_owned();
+        }
     }
+}
+
+/// Returns whether two names are spellings of one.
+fn is_same_name(one: &OsStr, other: &OsStr) -> bool {
+    let plain = |name: &OsStr| folded(&name.to_string_lossy());
+    one == other || plain(one) == plain(other)
+}
+
+/// Returns whether the last of these names is another one of a folder whose own name is `real`. Its folder knows that, whatever
+/// the system makes of long names (`PROGRA~1`), or a person has given it.
+fn is_short_of(disk: &dyn Disk, root: &Dir, names: &[OsString], real: &OsStr) -> bool {
+    let Some((name, parents)) = names.split_last() else { return false };
+    let Ok(dir) = disk.open_dir(root, &parents.iter().collect::<PathBuf>()) else { return false };
+    disk.spelled(&dir, name).is_some_and(|path| path.file_name() == Some(real))
 }
 
 fn was_swapped(error: &io::Error) -> bool {

@@ -463,7 +463,11 @@ impl Roots {
             Refusal::ParentIsFile => {
                 Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
             }
-            Refusal::IsFolder(_) => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+            // It may have been written in another way than the rules know it by.
+            Refusal::IsFolder(names) => match root.policy.may_read(&names) {
+                Err(kind) => Problem::new(kind).at(written),
+                Ok(()) => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+            },
             Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
         }
     }

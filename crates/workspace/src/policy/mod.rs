@@ -14,7 +14,7 @@ pub(crate) mod globs;
 mod looser;
 pub mod programs;
 mod settings;
-pub(crate) mod short;
+mod short;
 mod tighten;
 pub(crate) mod wildcards;
 

@@ -43,7 +43,7 @@ fn literal(part: &str, most: usize) -> (String, bool) {
 }
 
 /// Returns whether any of these names may be a short one.
-pub(crate) fn may_be_short(path: &str) -> bool {
+pub(super) fn may_be_short(path: &str) -> bool {
     path.split('~').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 

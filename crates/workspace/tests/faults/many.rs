@@ -1,15 +1,12 @@
 //! What an edit of very many files costs, and what it no longer does for each of them.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Arc;
 
 use emend_edit::patch::{Patch, v4a};
-use emend_testkit::failing_disk::FailingDisk;
-use emend_workspace::Note;
 use emend_workspace::disk::Disk;
 
-use crate::{EIO, Scene, edit, native, portable};
+use crate::{EIO, Scene, edit, portable};
 
 /// A patch that adds so many files, each in a folder of its own or all in one that exists.
 fn added(count: usize, apart: bool) -> Patch {
@@ -36,6 +33,8 @@ fn syncs(inner: Arc<dyn Disk>, patch: &Patch) -> (usize, usize) {
 #[test]
 #[cfg(target_os = "linux")]
 fn from_a_hundred_files_on_one_sync_is_made_for_all_instead_of_one_for_each() {
+    use crate::native;
+
     for (count, apart, each, whole) in
         [(99, true, 99 + 99, 0), (99, false, 99, 0), (100, true, 0, 2), (100, false, 0, 1)]
     {
@@ -55,6 +54,13 @@ fn where_a_file_system_cannot_be_synced_each_of_many_files_is() {
 #[test]
 #[cfg(any(target_os = "linux", windows))]
 fn up_to_four_files_are_watched_for_programs_that_write_to_them() {
+    use std::fs;
+
+    use emend_testkit::failing_disk::FailingDisk;
+    use emend_workspace::Note;
+
+    use crate::native;
+
     let mut scene = Scene::new(native(), EIO);
     scene.disk = Arc::new(FailingDisk::new(native(), EIO).with_leases());
     let noted = |count: usize| {

@@ -22,14 +22,17 @@ pub(super) fn open_beneath(root: &Dir, path: &Path) -> io::Result<Dir> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let mut failure = Errno::AGAIN;
     for _ in 0..RACED {
         match fs::openat2(root, path, flags, Mode::empty(), resolve) {
             Ok(fd) => return Ok(Dir::from_std_file(File::from(fd))),
-            Err(Errno::AGAIN) => {}
+            // A folder that is moved out of the root while it is opened is beyond it, for the kernel, as `..` would be. The
+            // next look does not find it, or finds what has come in its place.
+            Err(error @ (Errno::AGAIN | Errno::XDEV)) => failure = error,
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Errno::AGAIN.into())
+    Err(failure.into())
 }
 
 /// Hardly any folder of a Linux machine takes two spellings for one name, and to look would cost a list of each.
@@ -77,6 +80,31 @@ pub(super) fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As an edit of another process ends, its folder leaves the folder of open edits, and that is just when it is looked at.
+    #[test]
+    fn a_folder_that_is_moved_out_meanwhile_is_absent() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let [inside, outside] = ["root/one", "one"].map(|path| folder.path().join(path));
+        std::fs::create_dir_all(&inside).unwrap();
+        let root = Dir::open_ambient_dir(folder.path().join("root"), cap_std::ambient_authority()).unwrap();
+        let is_over = AtomicBool::new(false);
+        let unexpected = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::fs::rename(&inside, &outside).unwrap();
+                    std::fs::rename(&outside, &inside).unwrap();
+                }
+            });
+            let opened = (0..50_000).map(|_| open_beneath(&root, Path::new("one")));
+            let unexpected =
+                opened.filter_map(Result::err).find(|error| error.kind() != io::ErrorKind::NotFound);
+            is_over.store(true, Ordering::Relaxed);
+            unexpected
+        });
+        assert!(unexpected.is_none(), "{unexpected:?}");
+    }
 
     #[test]
     fn a_large_file_is_its_pieces_one_after_another() {

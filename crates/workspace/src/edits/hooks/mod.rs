@@ -148,6 +148,7 @@ impl Hooks {
             arguments: &filled(&armed.hook.command[1..], &home.path, &paths),
             folder: &home.path,
             search: &self.search,
+            environment: None,
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
             is_cut: allowance.is_cut,

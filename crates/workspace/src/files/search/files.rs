@@ -1,6 +1,7 @@
 //! The files of a search: each file of a scope, and the text of one as a reading shows it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
@@ -110,12 +111,15 @@ pub(super) struct Reader<'a> {
     disk: &'a dyn Disk,
     /// The number of bytes that may still be read.
     left: u64,
+    /// Whether a file is waited for that another program holds. One search waits for one of them in vain: there may be
+    /// thousands.
+    is_patient: bool,
     forbidden: ForbiddenFiles,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(disk: &'a dyn Disk, bytes: u64) -> Self {
-        Self { disk, left: bytes, forbidden: ForbiddenFiles::default() }
+        Self { disk, left: bytes, is_patient: true, forbidden: ForbiddenFiles::default() }
     }
 
     /// Reads a file as a reading shows it. One that is gone is nothing.
@@ -126,10 +130,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn open(&mut self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        if !self.is_patient {
+            return self.disk.open_at_once(dir, name);
+        }
+        self.disk.open_file(dir, name).inspect_err(|error| {
+            self.is_patient = error.kind() != io::ErrorKind::ResourceBusy;
+        })
+    }
+
     fn read_present(&mut self, file: &ScopedFile<'_>) -> io::Result<Searched> {
         let &ScopedFile { root, dir, names, .. } = file;
         let Some(name) = names.last() else { return Ok(Searched::Nothing) };
-        let file = self.disk.open_file(dir, name)?;
+        let file = self.open(dir, name)?;
         let stat = self.disk.stat_file(&file)?;
         if stat.kind != FileKind::File {
             return Ok(Searched::Nothing);
