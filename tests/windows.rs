@@ -7,7 +7,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use emend_testkit::Folder;
 use serde_json::json;
 
-use crate::refused::check_refused;
+use crate::refused::{check_refused, check_refused_by};
 use crate::{launch, serve};
 
 #[test]
@@ -99,6 +99,60 @@ fn a_file_is_found_however_its_path_is_written_and_keeps_its_name() {
     assert_eq!(folder.text("Sub/File.txt"), format!("{}\n", written.len()));
 }
 
+/// The short name of a file or folder, which the system has made up; `None` where it makes none.
+fn short_name(folder: &Folder, name: &str) -> Option<String> {
+    let listed = std::process::Command::new("cmd")
+        .args(["/C", "dir", "/x", "/a"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let line = listed.lines().find_map(|line| line.trim_end().strip_suffix(name))?;
+    let short = line.split_whitespace().next_back()?;
+    short.contains('~').then(|| short.to_owned())
+}
+
+#[test]
+fn a_short_name_is_the_long_one_to_every_rule_and_keeps_it() {
+    let folder = Folder::with([
+        ("a.txt", "a\n"),
+        ("private plans of ours/b.txt", "classified\n"),
+        (".git-credentials", "classified\n"),
+        ("a long name.text", "one\n"),
+        ("a folder with a long name/a long name.text", "one\n"),
+    ]);
+    // Some disks make none. The rules for how such names look are tested on every system.
+    let Some(private) = short_name(&folder, "private plans of ours") else { return };
+    let start = |folder: &Folder| launch(folder).argument("--forbid").argument("private plans of ours/");
+    let forbidden = [
+        short_name(&folder, ".git-credentials").unwrap(),
+        format!("{private}/b.txt"),
+        format!("{private}/b.txt").to_lowercase(),
+        format!("{private}\\new.txt"),
+        private,
+    ];
+    for path in forbidden {
+        check_refused_by(start, &folder, &path, "path-forbidden");
+    }
+    let (file, inner) = (
+        short_name(&folder, "a long name.text").unwrap(),
+        short_name(&folder, "a folder with a long name").unwrap(),
+    );
+    let mut client = serve(&folder);
+    let before: Vec<String> = folder.tree().into_keys().collect();
+    for (path, long) in [
+        (&file, "a long name.text"),
+        (&format!("{inner}/{file}"), "a folder with a long name/a long name.text"),
+        (&format!("{inner}/a long name.text"), "a folder with a long name/a long name.text"),
+    ] {
+        assert_eq!(client.read(path).meta["emend/path"], long, "{path}");
+        let old = folder.text(long).trim().to_owned();
+        client.replace(path, &old, &format!("{old} more")).ok();
+    }
+    assert_eq!(folder.text("a folder with a long name/a long name.text"), "one more more\n");
+    assert_eq!(folder.tree().into_keys().collect::<Vec<_>>(), before);
+}
+
 #[test]
 fn a_long_path_is_edited() {
     let folder = Folder::new();
@@ -140,6 +194,20 @@ fn a_file_that_another_program_lets_go_soon_is_edited() {
     drop(held);
     drop(client.close());
     assert_eq!(folder.text("a.txt"), "two\n");
+}
+
+#[test]
+fn a_search_does_not_wait_for_each_of_many_files_that_another_program_holds() {
+    let names: Vec<String> = (0..60).map(|number| format!("{number}.txt")).collect();
+    let folder = Folder::new();
+    names.iter().for_each(|name| folder.write(name, "one\n"));
+    let mut client = serve(&folder);
+    let hold = |name: &String| File::options().read(true).share_mode(0).open(folder.at(name)).unwrap();
+    let held: Vec<File> = names[1..].iter().map(hold).collect();
+    // Two seconds for each would be more than a client waits.
+    let found = client.call("search_text", json!({"pattern": "one"})).ok();
+    assert!(found.text.contains("0.txt"), "{}", found.text);
+    drop(held);
 }
 
 #[test]

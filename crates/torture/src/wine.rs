@@ -20,8 +20,10 @@ use crate::{bounded, built};
 
 /// The target for which everything is built.
 const TARGET: &str = "x86_64-pc-windows-gnu";
-/// The time after which no more batch of tests begins.
-const TIME: Duration = Duration::from_secs(300);
+/// The time after which no more batch of tests begins, where all are to run.
+const TIME: Duration = Duration::from_secs(1200);
+/// That time on every change.
+const QUICK_TIME: Duration = Duration::from_secs(120);
 /// The longest time for a batch.
 const BATCH_TIME: Duration = Duration::from_secs(180);
 /// The number of tests of the whole command that are a batch.
@@ -40,24 +42,27 @@ const RANDOM: &str = "#include <windows.h>\n\
 /// Which tests run.
 #[derive(Clone, Copy)]
 pub(crate) enum Selection<'a> {
-    /// All of them. Those of the whole command are drawn in a random order, as many as there is time for.
+    /// All of them.
     All,
-    /// What is only of Windows, and the tests of its disk, its locks and its processes: as much as every change can wait for.
+    /// What is only of Windows, kills and other writers, and the tests of its disk, its locks and its processes, and then others
+    /// in a random order: as many as every change can wait for.
     Quick,
     /// Those whose names contain this.
     Named(&'a str),
 }
 
 impl Selection<'_> {
-    fn takes(self, test: &Tests, name: &str) -> bool {
+    fn takes(self, name: &str) -> bool {
         match self {
-            Self::All => true,
-            Self::Quick => match &*test.target {
-                "faults" => false,
-                "tests" => name.starts_with("windows::"),
-                _ => true,
-            },
+            Self::All | Self::Quick => true,
             Self::Named(part) => name.contains(part),
+        }
+    }
+
+    fn time(self) -> Duration {
+        match self {
+            Self::All | Self::Named(_) => TIME,
+            Self::Quick => QUICK_TIME,
         }
     }
 }
@@ -69,18 +74,17 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     let programs = build()?;
     wine.add_library(&programs)?;
     println!("built for Windows in {:.0?}", begun.elapsed());
-    let (skips, until) = (skips()?, Instant::now() + TIME);
+    let (skips, until) = (skips()?, Instant::now() + selection.time());
     bounded::run(wine.command(&programs.emend).args(["demo", "--color", "never"]), BATCH_TIME)?;
     println!("the demo is whole");
     let (mut known, mut batches) = (BTreeSet::new(), Vec::new());
     for test in &programs.tests {
         let mut names = wine.names(test)?;
         known.extend(names.iter().cloned());
-        names.retain(|name| selection.takes(test, name));
+        names.retain(|name| selection.takes(name));
         names.retain(|name| !skips.iter().any(|skip| skip.covers(name)));
         Random::new(seed).shuffle(&mut names);
-        // What is only of Windows comes first.
-        names.sort_by_key(|name| !name.starts_with("windows::"));
+        names.sort_by_key(|name| !comes_first(name));
         let size = match &*test.target {
             "tests" => OF_COMMAND,
             // They start many processes.
@@ -89,6 +93,11 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
         };
         batches.extend(names.chunks(size).map(|names| (test, names.to_vec())));
     }
+    Random::new(seed).shuffle(&mut batches);
+    batches.sort_by_key(|(test, names)| match &*test.target {
+        "tests" | "faults" => names.iter().all(|name| !comes_first(name)),
+        _ => false,
+    });
     for skip in &skips {
         ensure!(
             known.iter().any(|name| skip.covers(name)),
@@ -102,10 +111,18 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     let work = || {
         let mut failures = Vec::new();
         while let Some((test, names)) = next() {
-            let mut command = wine.command(&test.program);
-            // One after the other: a program of Windows inherits handles of those that another thread starts meanwhile.
-            command.current_dir(&test.folder).args(["--exact", "--test-threads=1"]).args(&names);
-            match bounded::run(&mut command, BATCH_TIME) {
+            let tried = || {
+                let mut command = wine.command(&test.program);
+                // One after the other: a program of Windows inherits handles of those that another thread starts meanwhile.
+                command.current_dir(&test.folder).args(["--exact", "--test-threads=1"]).args(&names);
+                bounded::run(&mut command, BATCH_TIME)
+            };
+            // Now and then, Wine cannot start a process.
+            let again = |error: anyhow::Error| {
+                println!("once more: {}: {error:#}", test.name);
+                tried()
+            };
+            match tried().or_else(again) {
                 Ok(_) => drop(ran.fetch_add(names.len(), Ordering::Relaxed)),
                 Err(error) => failures.push(format!("{}: {error:#}", test.name)),
             }
@@ -129,6 +146,12 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
         ran.into_inner()
     );
     Ok(())
+}
+
+/// Returns whether a test of the whole command is about what is only of Windows, or about kills and other writers: these run on
+/// every change.
+fn comes_first(name: &str) -> bool {
+    ["windows::", "faults::hostile::", "crashes::"].iter().any(|start| name.starts_with(start))
 }
 
 /// A test, or a folder of tests, that does not run under Wine.
