@@ -46,6 +46,12 @@ impl Version {
         digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
     }
 
+    /// Reads a version of which all hex digits are written.
+    #[must_use]
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        Some(Self(*blake3::Hash::from_hex(hex).ok()?.as_bytes()))
+    }
+
     /// Returns whether `claimed` names this version: it has at least the digits that answers show and at most all, in
     /// upper or lower case.
     #[must_use]

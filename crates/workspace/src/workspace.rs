@@ -22,7 +22,9 @@ use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::event_log::EventLog;
 use crate::edits::hooks::Hooks;
+use crate::edits::kept_sessions::KeptSessions;
 use crate::edits::preview::Preview;
+use crate::edits::questions::Questions;
 use crate::edits::repeats::check_not_repeated;
 use crate::edits::request::Request;
 use crate::edits::reviewable::Reviewables;
@@ -311,6 +313,19 @@ impl Workspace {
     #[must_use]
     pub fn reviewables(&self) -> Option<Reviewables> {
         self.vaults.reviewables()
+    }
+
+    /// Returns the store of sessions that outlive their server; `None` without a state folder.
+    #[must_use]
+    pub fn kept_sessions(&self) -> Option<KeptSessions> {
+        self.vaults.kept_sessions()
+    }
+
+    /// Returns the store of questions that other processes may have asked, each of which may be answered for so long; `None`
+    /// without a state folder.
+    #[must_use]
+    pub fn questions(&self, patience: Duration) -> Option<Questions> {
+        self.vaults.questions(patience)
     }
 
     /// Returns what waits for a person's decision, of all processes; `None` without a state folder.

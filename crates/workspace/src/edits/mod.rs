@@ -13,8 +13,10 @@ pub mod readings;
 pub mod approval;
 pub(crate) mod checked_plan;
 pub mod hooks;
+pub mod kept_sessions;
 pub mod placeholders;
 pub(crate) mod preview;
+pub mod questions;
 pub mod reviewable;
 pub(crate) mod syntax_guard;
 

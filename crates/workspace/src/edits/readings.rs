@@ -5,6 +5,9 @@
 //! that may have changed. What a client may edit because of its readings is decided in `check`.
 
 mod check;
+mod kept;
+
+pub use kept::KeptReadings;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::edits::approval;
 use crate::edits::preview::Preview;
-use crate::files::report::Report;
 use crate::files::seal::Seal;
 use crate::files::sealed_folder::{SealedFolder, is_being_written, is_fresh, names, now};
 
@@ -43,6 +42,9 @@ pub struct Reviewable {
     time: u64,
     /// The client that asked for it.
     pub client: String,
+    /// The key of its principal, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
     /// The name of the tool that makes the edit.
     pub tool: String,
     /// Its arguments, a JSON object.
@@ -51,8 +53,8 @@ pub struct Reviewable {
     pub root: PathBuf,
     /// The versions of the files that were there, by their names.
     pub versions: BTreeMap<String, String>,
-    /// The versions that the files get, by their names; `None` for one that goes.
-    after: BTreeMap<String, Option<String>>,
+    /// The digest of what it makes, and of what.
+    digest: String,
     /// One line for each file with what would happen to it.
     pub files: Vec<String>,
     /// What a person has written in place of hunks since, one after the other.
@@ -122,16 +124,16 @@ impl Reviewable {
     /// Creates the record of a preview that is kept under this handle, and that a call of `tool` with these arguments makes.
     #[must_use]
     pub fn of(preview: &Preview, handle: &str, tool: &str, arguments: String) -> Self {
-        let there = preview.found().filter_map(|(name, version)| Some((name.to_owned(), version?.hex())));
         Self {
             handle: handle.to_owned(),
             time: now(),
             client: preview.context.origin.client.clone(),
+            principal: preview.context.origin.principal.clone(),
             tool: tool.to_owned(),
             arguments,
             root: preview.context.root.path.clone(),
-            versions: there.collect(),
-            after: after(preview.report()),
+            versions: found(preview),
+            digest: preview.digest(),
             files: approval::lines(preview.report()),
             revisions: Vec::new(),
             word: None,
@@ -142,13 +144,14 @@ impl Reviewable {
     #[must_use]
     pub fn with(self, preview: &Preview, revisions: Vec<KeptRevision>) -> Self {
         let now = Self::of(preview, &self.handle, &self.tool, self.arguments);
-        Self { client: self.client, time: self.time, revisions, ..now }
+        Self { client: self.client, principal: self.principal, time: self.time, revisions, ..now }
     }
 
-    /// Returns whether another preview makes the same of the same files.
+    /// Returns whether another preview makes the same of the same files: those that were there are as they were, and those that
+    /// were not are not there now.
     #[must_use]
     pub fn is_same_as(&self, preview: &Preview) -> bool {
-        self.after == after(preview.report())
+        self.digest == preview.digest() && self.versions == found(preview)
     }
 
     /// Returns when the preview was made.
@@ -169,16 +172,21 @@ impl Reviewables {
         Self { folder: SealedFolder::new(state, FOLDER, seal) }
     }
 
-    /// Keeps a call, unless it is too large.
+    /// Keeps a call in place of what was kept under its handle. One that is too large is not kept. What was kept before goes in
+    /// any case: it has not what a person has written since.
     pub fn keep(&self, call: &Reviewable) -> io::Result<()> {
-        let written: usize = call.revisions.iter().map(|revision| revision.text.len()).sum();
-        if call.arguments.len() + written > LARGEST || !is_name(&call.handle) {
+        if !is_name(&call.handle) {
             return Ok(());
+        }
+        let written: usize = call.revisions.iter().map(|revision| revision.text.len()).sum();
+        if call.arguments.len() + written > LARGEST {
+            return self.folder.opened()?.map_or(Ok(()), |dir| remove(&dir, &call.handle));
         }
         let dir = self.folder.made()?;
         Self::make_room(&dir)?;
         // Nobody has been told to rely on it: after a power cut there is no preview, either.
-        self.folder.place(&dir, &call.handle, "preview", call)
+        let placed = self.folder.place(&dir, &call.handle, "preview", call);
+        placed.or_else(|error| remove(&dir, &call.handle).and(Err(error)))
     }
 
     /// Returns all of them, the newest first.
@@ -265,9 +273,17 @@ fn written(dir: &Dir, name: &str) -> Option<u64> {
     Some(modified.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64)
 }
 
-/// Returns the versions that files get.
-fn after(report: &Report) -> BTreeMap<String, Option<String>> {
-    report.files.iter().map(|file| (file.name.clone(), file.after.map(|after| after.hex()))).collect()
+/// Removes a file that may be there.
+fn remove(dir: &Dir, name: &str) -> io::Result<()> {
+    match dir.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the versions of the files that a preview found.
+fn found(preview: &Preview) -> BTreeMap<String, String> {
+    preview.found().filter_map(|(name, version)| Some((name.to_owned(), version?.hex()))).collect()
 }
 
 /// Returns whether this is a handle, and so the name of a file of the folder.
@@ -289,11 +305,12 @@ mod tests {
             handle: handle(digit),
             time: now(),
             client: "client".into(),
+            principal: None,
             tool: "write_file".into(),
             arguments: "{}".into(),
             root: PathBuf::from("/root"),
             versions: BTreeMap::new(),
-            after: BTreeMap::new(),
+            digest: String::new(),
             files: Vec::new(),
             revisions: Vec::new(),
             word: None,
@@ -356,8 +373,10 @@ mod tests {
 
     #[test]
     fn a_call_that_is_too_large_is_not_kept() {
-        let (folder, calls) = user();
+        let (_folder, calls) = user();
+        calls.keep(&call("1")).unwrap();
+        // Nor is what was kept before: it has not what was written since.
         calls.keep(&Reviewable { arguments: " ".repeat(LARGEST + 1), ..call("1") }).unwrap();
-        assert!(!folder.path().join(FOLDER).exists());
+        assert!(calls.find(&handle("1")).is_none());
     }
 }

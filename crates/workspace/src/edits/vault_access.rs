@@ -13,6 +13,8 @@ use crate::disk::Disk;
 use crate::disk::fault::io_problem;
 use crate::edits::approval::Approvals;
 use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::kept_sessions::KeptSessions;
+use crate::edits::questions::Questions;
 use crate::edits::reviewable::Reviewables;
 use crate::files::call::CallIdentity;
 use crate::files::commit::Committed;
@@ -207,6 +209,18 @@ impl VaultAccess {
     pub(crate) fn reviewables(&self) -> Option<Reviewables> {
         let seal = self.seal().ok().filter(|seal| seal.is_kept())?;
         Some(Reviewables::new(self.state.clone()?, Arc::clone(seal)))
+    }
+
+    /// Opens the store of sessions that outlive their server, if there can be one.
+    pub(crate) fn kept_sessions(&self) -> Option<KeptSessions> {
+        let seal = self.seal().ok().filter(|seal| seal.is_kept())?;
+        Some(KeptSessions::new(self.state.clone()?, Arc::clone(seal)))
+    }
+
+    /// Opens the store of questions that other processes may have asked, if there can be one.
+    pub(crate) fn questions(&self, patience: Duration) -> Option<Questions> {
+        let seal = self.seal().ok().filter(|seal| seal.is_kept())?;
+        Some(Questions::new(self.state.clone()?, Arc::clone(seal), patience))
     }
 
     /// Recovers every root at the start. Returns those in which another process has edited all the while.

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 const KEY_FILE: &str = "key";
 
 /// The key of this user.
-pub(crate) struct Seal {
+pub struct Seal {
     key: [u8; 32],
     is_kept: bool,
 }
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Seal {
 
 impl Seal {
     /// Loads the user's key, and creates it the first time.
-    pub(crate) fn of_user(state: Option<&Path>) -> io::Result<Self> {
+    pub fn of_user(state: Option<&Path>) -> io::Result<Self> {
         match state.map(kept_key) {
             Some(Ok(key)) => Ok(Self { key, is_kept: true }),
             _ => Ok(Self { key: random_key()?, is_kept: false }),
@@ -44,7 +44,8 @@ impl Seal {
     }
 
     /// Returns whether other processes of this user have the same key.
-    pub(crate) fn is_kept(&self) -> bool {
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
         self.is_kept
     }
 
@@ -57,17 +58,25 @@ impl Seal {
     }
 
     /// Returns the mark of this content for this purpose: 32 hex digits.
-    pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
+    #[must_use]
+    pub fn mark(&self, purpose: &str, content: &[u8]) -> String {
         let mut hash = blake3::Hasher::new_keyed(&self.key);
         hash.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes()).update(content);
         hash.finalize().to_hex()[..32].to_owned()
     }
 
     /// Returns whether the mark is that of this content.
-    pub(crate) fn holds(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
+    #[must_use]
+    pub fn holds(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
         // Compares hashes, which takes constant time.
         let digest = |mark: &str| blake3::hash(mark.as_bytes());
         digest(&self.mark(purpose, content)) == digest(mark)
+    }
+
+    /// Returns a key for this purpose, from which nobody learns the user's own or that for another.
+    #[must_use]
+    pub fn key_for(&self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(&format!("Emend, a key for: {purpose}"), &self.key)
     }
 
     /// Serialises a value as JSON, after its mark.
@@ -195,6 +204,16 @@ mod tests {
         assert!(!seal.holds("name", b"contents", &mark));
         assert!(!seal.holds("namec", b"ontent", &mark));
         assert!(!Seal::of_user(None).unwrap().holds("name", b"content", &mark));
+    }
+
+    #[test]
+    fn a_key_is_for_its_purpose_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let [seal, again] = [(); 2].map(|()| Seal::of_user(Some(folder.path())).unwrap());
+        assert_eq!(seal.key_for("one"), again.key_for("one"));
+        assert_ne!(seal.key_for("one"), seal.key_for("other"));
+        assert_ne!(seal.key_for("one"), Seal::of_user(None).unwrap().key_for("one"));
+        assert_ne!(seal.key_for("one"), seal.key);
     }
 
     #[test]

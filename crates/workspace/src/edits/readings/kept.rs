@@ -1,0 +1,104 @@
+//! What is kept of readings for a server that takes a session over: the versions and the lines, without the contents. Whoever
+//! has it may edit what the client has read, and is told that a file has changed, but not how.
+
+use std::ops::Range;
+
+use emend_edit::Version;
+use serde::{Deserialize, Serialize};
+
+use super::{Reading, Readings};
+use crate::disk::{FileKind, Stat};
+
+/// Readings, as they are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptReadings(Vec<KeptReading>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KeptReading {
+    file: String,
+    version: String,
+    seen: Vec<Range<usize>>,
+    numbered: Vec<Range<usize>>,
+    is_read: bool,
+    is_change_only: bool,
+    lines: usize,
+}
+
+impl Readings {
+    /// Returns what is kept of them.
+    #[must_use]
+    pub fn kept(&self) -> KeptReadings {
+        let kept = |(file, reading): (&String, &Reading)| KeptReading {
+            file: file.clone(),
+            version: reading.version.hex(),
+            seen: reading.seen.clone(),
+            numbered: reading.numbered.clone(),
+            is_read: reading.is_read,
+            is_change_only: reading.is_change_only,
+            lines: reading.lines,
+        };
+        KeptReadings(self.files.iter().map(kept).collect())
+    }
+
+    /// Takes over what was kept of the readings of the same client. What it has read since stays.
+    pub fn restore(&mut self, kept: KeptReadings) {
+        // No file is like this, so each is looked at again: its content decides.
+        let stat = Stat {
+            kind: FileKind::File,
+            size: u64::MAX,
+            modified: None,
+            device: u64::MAX,
+            inode: u64::MAX,
+            links: 0,
+            mode: 0,
+            read_only: false,
+        };
+        for KeptReading { file, version, seen, numbered, is_read, is_change_only, lines } in kept.0 {
+            let Some(version) = Version::from_hex(&version) else { continue };
+            if self.of(&file).is_none() {
+                let content = None;
+                let reading =
+                    Reading { version, stat, seen, numbered, is_read, is_change_only, lines, content };
+                self.put(&file, reading);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{reader, snapshot};
+    use super::*;
+    use crate::problem::Again;
+
+    #[test]
+    fn who_takes_a_session_over_knows_what_was_read_and_what_was_not() {
+        for (shown, is_full) in [(&[0..5][..], true), (&[1..3], false)] {
+            let (before, read) = reader(shown);
+            let kept = serde_json::to_string(&before.kept()).unwrap();
+            let mut after = Readings::default();
+            after.restore(serde_json::from_str(&kept).unwrap());
+            assert_eq!(after.kept(), before.kept());
+            assert_eq!(after.arrivals(), 1);
+            assert!(after.check_read("a.txt", &read, None).is_ok());
+            assert_eq!(after.check_whole("a.txt", &read, None).is_ok(), is_full, "{shown:?}");
+            let changed = snapshot("1\n2\n3\n4\n6\n");
+            assert!(after.check("a.txt", Some(&changed), None, Again::SameCall).is_err());
+        }
+    }
+
+    #[test]
+    fn what_was_read_since_stays_and_what_no_version_is_is_left_out() {
+        let (before, _) = reader(&[0..5]);
+        let mut kept = before.kept();
+        let mut now = Readings::default();
+        now.saw("a.txt", &snapshot("new\n"), 0..1, 1);
+        let own = now.kept();
+        now.restore(kept.clone());
+        assert_eq!(now.kept(), own);
+        kept.0[0].version = "beef".into();
+        let mut after = Readings::default();
+        after.restore(kept);
+        assert!(after.of("a.txt").is_none());
+    }
+}
