@@ -1,4 +1,5 @@
-//! The resource server's half of OAuth 2.1: which access tokens are good, who shows them and what they may do.
+//! The resource server's half of OAuth 2.1: which access tokens are good, who shows them and what they may do. And the half of a
+//! client with which a person signs in at a browser.
 //!
 //! `Authorities` know one or several issuers. A JWT is checked against the keys that its issuer publishes, any other token
 //! by asking an issuer (RFC 7662). What is fetched is bounded in bytes and in time, comes over TLS or from this machine,
@@ -34,6 +35,9 @@ mod jwt;
 mod authorities;
 
 #[cfg(feature = "http")]
+mod sign_in;
+
+#[cfg(feature = "http")]
 pub use self::address::{check as check_address, split as split_address};
 #[cfg(feature = "http")]
 pub use self::authorities::Authorities;
@@ -45,3 +49,5 @@ pub use self::discovery::{fetch_authority, fetch_document};
 pub use self::fetch::client;
 #[cfg(feature = "http")]
 pub use self::settings::{AuthoritySettings, Introspection, Secret};
+#[cfg(feature = "http")]
+pub use self::sign_in::{BegunSignIn, NotSignedIn, SignInClient, SignInSettings};

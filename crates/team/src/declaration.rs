@@ -104,6 +104,73 @@ pub const TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "replicas",
+        is_list: false,
+        about: "Several servers serve the same tenants, each tenant by one of them:",
+        keys: &[
+            key(
+                "engine",
+                Kind::Text,
+                "",
+                "The Redis or Valkey that keeps which server serves a tenant, such as `redis://10.0.0.5:6379`, or with `rediss` \
+                 for TLS",
+            ),
+            key("password_file", Kind::Text, "none", "The file with its password"),
+            key(
+                "address",
+                Kind::Text,
+                "`EMEND_REPLICA_ADDRESS` in the environment",
+                "Where the other servers reach this one, as `HOST:PORT`, without TLS",
+            ),
+            key(
+                "lease_seconds",
+                Kind::Number(20),
+                "`10`",
+                "How long a server that died, or reaches the engine no more, keeps its tenants: 2 to 20",
+            ),
+            key("prefix", Kind::Text, "`emend`", "What the names of the engine's keys begin with"),
+            key(
+                "events_kept",
+                Kind::Number(1_000_000),
+                "`1000`",
+                "About how many [events](EVENTS.md#in-the-engine-of-several-servers) of each tenant the engine keeps, where \
+                 `emit_event` is set. With 0, it gets none",
+            ),
+        ],
+    },
+    Table {
+        name: "review",
+        is_list: false,
+        about: "People with `files:approve` decide on a page at `/review`. The table may be empty:",
+        keys: &[
+            key(
+                "client",
+                Kind::Text,
+                "none: people sign in with a token",
+                "The name by which the authority knows this server as a client that people sign in to, with the redirect URI \
+                 `https://files.example.com/review/signed-in`",
+            ),
+            key(
+                "secret_file",
+                Kind::Text,
+                "none: a public client",
+                "The file with the secret that goes with `client`",
+            ),
+            key(
+                "authority",
+                Kind::Text,
+                "the only one",
+                "The issuer with which people sign in. Must be set if there are several, and a `client`",
+            ),
+            key(
+                "scopes",
+                Kind::Texts,
+                "`files:read`, `files:write` and `files:approve`",
+                "The scopes that are asked for",
+            ),
+        ],
+    },
+    Table {
         name: "authority",
         is_list: true,
         about: "An authority (OAuth 2.1) whose tokens are taken:",
@@ -172,6 +239,13 @@ pub const TABLES: &[Table] = &[
                  the path, and the last one",
             ),
             key("create", Kind::Truth, "`false`", "Make the folder of a tenant who comes for the first time"),
+            key(
+                "git",
+                Kind::Text,
+                "none",
+                "A repository on this machine. The folder of a tenant who comes for the first time is made as [a worktree of \
+                 it](#worktrees)",
+            ),
             READ_ONLY,
             EDITS,
             BYTES,

@@ -10,8 +10,12 @@ pub mod declaration;
 mod tenant_name;
 
 mod file;
+mod review_settings;
 mod settings;
 
 pub use self::declaration::reference;
-pub use self::settings::{AuthoritySettings, Folders, TeamSettings, Template, TenantSettings, Tls};
+pub use self::review_settings::{ReviewClient, ReviewSettings};
+pub use self::settings::{
+    AuthoritySettings, Folders, ReplicaSettings, TeamSettings, Template, TenantSettings, Tls,
+};
 pub use self::tenant_name::TenantName;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::file::{self, Tables, Values};
+use crate::review_settings::{ReviewSettings, review};
 use crate::tenant_name::TenantName;
 
 /// What stands for the name of a tenant in a template.
@@ -20,6 +21,10 @@ pub struct TeamSettings {
     pub metrics: Option<SocketAddr>,
     /// The certificate, if the server speaks TLS itself.
     pub tls: Option<Tls>,
+    /// The other servers, if there are several.
+    pub replicas: Option<ReplicaSettings>,
+    /// The review page, if there is one.
+    pub review: Option<ReviewSettings>,
     /// The authorities whose tokens are taken.
     pub authorities: Vec<AuthoritySettings>,
     /// The tenants that are named.
@@ -35,6 +40,23 @@ pub struct Tls {
     pub certificate: PathBuf,
     /// The file with its key.
     pub key: PathBuf,
+}
+
+/// Several servers that serve the same tenants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicaSettings {
+    /// The address of the engine.
+    pub engine: String,
+    /// The file with its password.
+    pub password_file: Option<PathBuf>,
+    /// Where others reach this server; as the environment says if it is not here.
+    pub address: Option<String>,
+    /// The seconds of a lease.
+    pub lease_seconds: u64,
+    /// What the names of keys begin with.
+    pub prefix: String,
+    /// How many events of each tenant the engine keeps; with 0 it gets none.
+    pub events_kept: u64,
 }
 
 /// An authority whose tokens are taken.
@@ -93,6 +115,8 @@ pub struct Template {
     folders: Folders,
     /// Whether folders are made.
     pub creates: bool,
+    /// The repository of which the folder is made as a worktree.
+    pub git: Option<PathBuf>,
 }
 
 impl Template {
@@ -119,10 +143,13 @@ impl TeamSettings {
             [only] => Some(only.issuer.clone()),
             _ => None,
         };
+        let issuers: Vec<&str> = authorities.iter().map(|authority| authority.issuer.as_str()).collect();
         let settings = Self {
             tokens: above.text("tokens").map(PathBuf::from),
             metrics: metrics.transpose()?,
             tls: each(&tables, "tls", tls)?.pop(),
+            replicas: each(&tables, "replicas", replicas)?.pop(),
+            review: each(&tables, "review", |values| review(values, resource.as_deref(), &issuers))?.pop(),
             tenants: each(&tables, "tenant", |values| tenant(values, &only))?,
             templates: each(&tables, "template", |values| template(values, &only))?,
             authorities,
@@ -139,6 +166,12 @@ impl TeamSettings {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.replicas.is_some() && self.tls.is_some() {
+            return Err(
+                "replicas: servers call each other without TLS: have a proxy speak it, instead of [tls]"
+                    .into(),
+            );
+        }
         if let Some(resource) = &self.resource {
             let is_plain = resource.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\?#".contains(&byte));
             let has_scheme = ["https://", "http://localhost", "http://127.0.0.1", "http://[::1]"];
@@ -185,7 +218,14 @@ impl TeamSettings {
             .templates
             .iter()
             .map(|template| (format!("those of {}", template.authority), &template.folders));
+        // Of one repository, two tenants of the same name would have one branch.
         let mut seen: Vec<(String, PathBuf)> = Vec::new();
+        for repository in self.templates.iter().filter_map(|template| template.git.as_ref()) {
+            if let Some((_, other)) = seen.iter().find(|(_, other)| overlap(repository, other)) {
+                return Err(format!("git: two templates have the repository {}", other.display()));
+            }
+            seen.push(("a repository of git's".to_owned(), repository.clone()));
+        }
         for (whose, folders) in of_tenants.chain(of_templates) {
             for written in &folders.workspace {
                 let path = PathBuf::from(
@@ -231,6 +271,24 @@ fn tls(values: &Values) -> Result<Tls, String> {
     Ok(Tls { certificate: must(values, "certificate")?.into(), key: must(values, "key")?.into() })
 }
 
+/// The shortest lease: it is renewed three times as often, and each time may take a second.
+const SHORTEST_LEASE: u64 = 2;
+
+fn replicas(values: &Values) -> Result<ReplicaSettings, String> {
+    let lease_seconds = values.number("lease_seconds").unwrap_or(10);
+    if lease_seconds < SHORTEST_LEASE {
+        return Err(format!("'lease_seconds' is {SHORTEST_LEASE} at least"));
+    }
+    Ok(ReplicaSettings {
+        engine: must(values, "engine")?,
+        password_file: values.text("password_file").map(PathBuf::from),
+        address: values.text("address"),
+        lease_seconds,
+        prefix: values.text("prefix").unwrap_or_else(|| "emend".into()),
+        events_kept: values.number("events_kept").unwrap_or(1000),
+    })
+}
+
 /// Returns an address as clients ask for tokens for it: of one without a path, some write the slash that stands for none.
 fn as_clients_write(resource: &str) -> Vec<String> {
     let has_path = resource.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
@@ -263,6 +321,13 @@ fn authority(values: &Values, resource: Option<&str>) -> Result<AuthoritySetting
     })
 }
 
+/// Returns whether this is a folder below the top, by a path that leads straight to it.
+fn is_plain(path: &Path) -> bool {
+    path.is_absolute()
+        && path.components().all(|part| !matches!(part, Component::ParentDir))
+        && path.parent().is_some()
+}
+
 fn folders(values: &Values) -> Result<Folders, String> {
     let workspace = values.texts("workspace").unwrap_or_default();
     for folder in &workspace {
@@ -271,9 +336,7 @@ fn folders(values: &Values) -> Result<Folders, String> {
             .filter(|(name, _)| !name.contains('/'))
             .map_or(&**folder, |(_, path)| path);
         let path = Path::new(path);
-        let is_plain =
-            path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
-        if !is_plain || path.parent().is_none() {
+        if !is_plain(path) {
             return Err(format!("workspace: '{folder}' must be an absolute path of a folder, without '..'"));
         }
     }
@@ -297,7 +360,9 @@ fn tenant(values: &Values, only: &Option<String>) -> Result<TenantSettings, Stri
 
 fn template(values: &Values, only: &Option<String>) -> Result<Template, String> {
     let authority = values.text("authority").or_else(|| only.clone());
-    let authority = authority.ok_or("it must say of which authority it is")?;
+    let authority = authority.ok_or(
+        "it must say of which authority it is, whose tokens name tenants: static tokens reach a [[tenant]] alone",
+    )?;
     let folders = folders(values)?;
     for folder in &folders.workspace {
         let is_last = folder
@@ -307,7 +372,16 @@ fn template(values: &Values, only: &Option<String>) -> Result<Template, String> 
             return Err(format!("workspace: '{folder}' must end in /{{tenant}}"));
         }
     }
-    Ok(Template { authority, folders, creates: values.truth("create") })
+    let git = values.text("git").map(PathBuf::from);
+    if let Some(git) = &git {
+        is_plain(git)
+            .then_some(())
+            .ok_or("git: it must be an absolute path of a repository, without '..'")?;
+        if folders.workspace.len() != 1 {
+            return Err("git: the template needs exactly one folder in 'workspace'".into());
+        }
+    }
+    Ok(Template { authority, folders, creates: values.truth("create"), git })
 }
 
 #[cfg(test)]
@@ -338,6 +412,7 @@ edits_per_minute = 60
 [[template]]
 workspace = "/srv/ws/{tenant}"
 create = true
+git = "/srv/repos/project.git"
 read_only = true
 "#;
 
@@ -362,7 +437,27 @@ read_only = true
         let folders = all.templates[0].folders(&name);
         assert_eq!((folders.workspace, folders.is_read_only), (vec!["/srv/ws/blue".to_owned()], true));
         assert!(all.templates[0].creates && all.has_tenants());
+        assert_eq!(all.templates[0].git.as_deref(), Some(Path::new("/srv/repos/project.git")));
         assert_eq!(TeamSettings::parse(""), Ok(TeamSettings::default()));
+    }
+
+    #[test]
+    fn several_servers_need_an_engine_and_no_certificate() {
+        let text = "[replicas]\nengine = \"redis://10.0.0.5:6379\"\nlease_seconds = 2\n";
+        let all = TeamSettings::parse(text).unwrap_or_else(|why| panic!("{why}"));
+        let replicas = all.replicas.unwrap_or_else(|| panic!("they are there"));
+        assert_eq!((replicas.engine.as_str(), replicas.lease_seconds), ("redis://10.0.0.5:6379", 2));
+        assert_eq!((replicas.prefix.as_str(), replicas.address), ("emend", None));
+        assert_eq!(replicas.events_kept, 1000);
+        let with_tls = format!("{text}[tls]\ncertificate = \"/a\"\nkey = \"/b\"\n");
+        for (text, said) in [
+            ("[replicas]\nlease_seconds = 5\n", "replicas lacks 'engine'"),
+            (&*text.replace("= 2", "= 1"), "'lease_seconds' is 2 at least"),
+            (&*with_tls, "instead of [tls]"),
+        ] {
+            let error = TeamSettings::parse(text).expect_err(text);
+            assert!(error.contains(said), "{said}: {error}");
+        }
     }
 
     #[test]
@@ -388,6 +483,15 @@ read_only = true
             (WHOLE.replace("/srv/ws/{tenant}", "/srv/{tenant}/x"), "must end in"),
             (WHOLE.replace("/srv/ws/{tenant}", "/srv/{tenant}"), "would belong"),
             (WHOLE.replace("/srv/red-docs", "/srv/ws/red"), "would belong"),
+            (WHOLE.replace("/srv/repos/project.git", "project.git"), "git: it must be an absolute path"),
+            (WHOLE.replace("/srv/repos/project.git", "/srv/repos/../x"), "git: it must be an absolute path"),
+            (WHOLE.replace("/srv/repos/project.git", "/srv/ws/project.git"), "would belong"),
+            (WHOLE.replace("/srv/repos/project.git", "/srv/ws"), "would belong"),
+            (WHOLE.replace("/srv/repos/project.git", "/srv/red/project.git"), "would belong"),
+            (
+                WHOLE.replace("\"/srv/ws/{tenant}\"", "[\"/srv/ws/{tenant}\", \"x=/srv/x/{tenant}\"]"),
+                "exactly one folder",
+            ),
             (WHOLE.to_owned() + other, "of which authority it is"),
             (WHOLE.to_owned() + "\n[[tenant]]\nname = \"RED\"\nworkspace = \"/srv/other\"\n", "there twice"),
             (WHOLE.to_owned() + "\n[[tenant]]\nname = \"b\"\nworkspace = \"/srv/red/in\"\n", "would belong"),
@@ -406,8 +510,8 @@ read_only = true
                 assert!(reference.contains(&format!("| `{}` |", key.name)), "{}", key.name);
             }
         }
-        // Each one that is declared is asked for somewhere in this file.
-        let code = include_str!("settings.rs");
+        // Each one that is declared is asked for somewhere here.
+        let code = [include_str!("settings.rs"), include_str!("review_settings.rs")].concat();
         for key in crate::declaration::TABLES.iter().flat_map(|table| table.keys) {
             assert!(code.contains(&format!("\"{}\"", key.name)), "{} is declared and never read", key.name);
         }

@@ -127,6 +127,10 @@ pub struct Says {
     pub is_down: bool,
     /// What its metadata says beside, or instead.
     pub metadata: BTreeMap<String, Value>,
+    /// The token that somebody gets who signs in, as the client `emend`; nobody can if there is none.
+    pub signs_in: Option<String>,
+    /// The codes that were given for tokens, each good once, with what was asked for.
+    pub codes: HashMap<String, HashMap<String, String>>,
     /// A redirect for what is asked at this path.
     pub redirect: Option<(String, String)>,
 }
@@ -206,7 +210,7 @@ fn answer(stream: TcpStream, issuer: &str, says: &Mutex<Says>, asked: &Mutex<Vec
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
     asked.lock().unwrap().push(path.clone());
-    let says = says.lock().unwrap();
+    let mut says = says.lock().unwrap();
     let (status, extra, body) = match path.as_str() {
         _ if says.is_down => ("503 Down", String::new(), json!({})),
         path if says.redirect.as_ref().is_some_and(|(from, _)| from == path) => {
@@ -215,7 +219,10 @@ fn answer(stream: TcpStream, issuer: &str, says: &Mutex<Says>, asked: &Mutex<Vec
         }
         "/.well-known/oauth-authorization-server" | "/.well-known/openid-configuration" => {
             let mut metadata = json!({"issuer": issuer, "jwks_uri": format!("{issuer}/keys"),
-                "introspection_endpoint": format!("{issuer}/introspect")});
+                "introspection_endpoint": format!("{issuer}/introspect"),
+                "authorization_endpoint": format!("{issuer}/authorize"),
+                "token_endpoint": format!("{issuer}/token"),
+                "authorization_response_iss_parameter_supported": true});
             for (name, value) in &says.metadata {
                 metadata[name] = value.clone();
             }
@@ -229,6 +236,10 @@ fn answer(stream: TcpStream, issuer: &str, says: &Mutex<Says>, asked: &Mutex<Vec
             let known = says.tokens.get(token).cloned();
             ("200 OK", String::new(), known.unwrap_or_else(|| json!({"active": false})))
         }
+        path if path.starts_with("/authorize?") => {
+            sign_in(issuer, &fields(&path["/authorize?".len()..]), &mut says)
+        }
+        "/token" => exchange(&authorization, &fields(&String::from_utf8_lossy(&body)), &mut says),
         "/introspect" => ("401 Unauthorized", String::new(), json!({})),
         _ => ("404 Not Found", String::new(), json!({})),
     };
@@ -237,6 +248,65 @@ fn answer(stream: TcpStream, issuer: &str, says: &Mutex<Says>, asked: &Mutex<Vec
     let mut stream = reader.into_inner();
     let head = format!("HTTP/1.1 {status}\r\n{extra}Content-Type: application/json\r\nConnection: close\r\n");
     let _ = write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len());
+}
+
+type Said = (&'static str, String, Value);
+
+/// Sends somebody who signs in back with a code.
+fn sign_in(issuer: &str, asked: &HashMap<String, String>, says: &mut Says) -> Said {
+    let bad = |why: &str| ("400 Bad", String::new(), json!({"error": why}));
+    let is = |name: &str, value: &str| asked.get(name).is_some_and(|given| given == value);
+    if !is("response_type", "code") || !is("client_id", "emend") || !is("code_challenge_method", "S256") {
+        return bad("invalid_request");
+    }
+    let (Some(redirect), Some(state)) = (asked.get("redirect_uri"), asked.get("state")) else {
+        return bad("invalid_request");
+    };
+    let answer = match says.signs_in {
+        Some(_) => {
+            let code = format!("code/{}+", says.codes.len());
+            says.codes.insert(code.clone(), asked.clone());
+            format!("code={}", code.replace('/', "%2F").replace('+', "%2B"))
+        }
+        None => "error=access_denied".to_owned(),
+    };
+    let issuer = issuer.replace(':', "%3A").replace('/', "%2F");
+    ("302 Found", format!("Location: {redirect}?{answer}&state={state}&iss={issuer}\r\n"), json!({}))
+}
+
+/// Exchanges a code for the token. The secret of the client is `se:cret`.
+fn exchange(authorization: &str, form: &HashMap<String, String>, says: &mut Says) -> Said {
+    let text = |name: &str| form.get(name).cloned().unwrap_or_default();
+    let asked = says.codes.remove(&text("code")).unwrap_or_default();
+    let challenge =
+        base64(ring::digest::digest(&ring::digest::SHA256, text("code_verifier").as_bytes()).as_ref());
+    let is_same = |name: &str| asked.get(name).is_some_and(|before| *before == text(name));
+    let is_good = authorization == "Basic ZW1lbmQ6c2UlM0FjcmV0"
+        && text("grant_type") == "authorization_code"
+        && asked.get("code_challenge") == Some(&challenge)
+        && is_same("redirect_uri")
+        && is_same("resource");
+    match says.signs_in.as_ref().filter(|_| is_good) {
+        Some(token) => ("200 OK", String::new(), json!({"access_token": token, "token_type": "Bearer"})),
+        None => ("400 Bad", String::new(), json!({"error": "invalid_grant"})),
+    }
+}
+
+/// The fields of a form or of a query.
+fn fields(text: &str) -> HashMap<String, String> {
+    let plain = |text: &str| {
+        let mut bytes = Vec::new();
+        let mut rest = text.as_bytes();
+        while let Some((first, after)) = rest.split_first() {
+            let escaped =
+                (*first == b'%').then(|| u8::from_str_radix(str::from_utf8(&after[..2]).unwrap(), 16));
+            bytes.push(escaped.map_or(*first, Result::unwrap));
+            rest = if *first == b'%' { &after[2..] } else { after };
+        }
+        String::from_utf8(bytes).unwrap()
+    };
+    let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (plain(name), plain(value))).collect()
 }
 
 /// Encodes bytes as tokens have them.

@@ -1,7 +1,7 @@
 //! A server over HTTP, and a client that writes its requests byte by byte, so that it can send invalid ones. Each
 //! request has its own connection.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
@@ -161,6 +161,20 @@ impl Http {
         Self { token: token.into(), ..self.clone() }
     }
 
+    /// A client that claims to be in this session.
+    #[must_use]
+    pub fn in_session(mut self, id: &str) -> Self {
+        self.session = Some(id.to_owned());
+        self
+    }
+
+    /// Makes the client call another server, in the same session.
+    #[must_use]
+    pub fn towards(mut self, address: SocketAddr) -> Self {
+        self.address = address;
+        self
+    }
+
     /// Makes the client use the endpoint at this path.
     #[must_use]
     pub fn at(mut self, endpoint: &str) -> Self {
@@ -188,16 +202,24 @@ impl Http {
 
     /// Opens a session as clients of 2025 do.
     #[must_use]
-    pub fn legacy(mut self) -> Self {
+    pub fn legacy(self) -> Self {
+        self.try_legacy().unwrap()
+    }
+
+    /// Opens a session, or says why there is none.
+    pub fn try_legacy(mut self) -> Result<Self, String> {
         let client = json!({"name": self.name, "version": "0"});
         let opening = json!({"protocolVersion": "2025-11-25", "capabilities": self.capabilities(), "clientInfo": client});
         let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
-        let reply = self.post(&message).finish();
-        assert_eq!(reply.status, 200, "{}", reply.text());
-        self.session = Some(reply.header("mcp-session-id").expect("a session").to_owned());
-        let reply = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).finish();
-        assert_eq!(reply.status, 202);
-        self
+        let reply = self.try_post(&message).map_err(|error| error.to_string())?;
+        let session = reply.header("mcp-session-id").filter(|_| reply.status == 200).map(str::to_owned);
+        self.session = Some(session.ok_or_else(|| format!("{} {}", reply.status, reply.text()))?);
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let reply = self.try_post(&initialized).map_err(|error| error.to_string())?;
+        match reply.status {
+            202 => Ok(self),
+            other => Err(format!("{other} {}", reply.text())),
+        }
     }
 
     /// Opens the stream of the session.
@@ -226,10 +248,10 @@ impl Http {
 
     /// Sends a request with exactly this first line, these headers and this body.
     pub fn send(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
-        Stream::of(self.open(request, headers, body))
+        Stream::of(self.open(request, headers, body).unwrap()).unwrap()
     }
 
-    fn open(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+    fn open(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<TcpStream> {
         let mut head =
             format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -238,11 +260,11 @@ impl Http {
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         // The server may refuse the request and close before it has read everything.
         let _ = stream.write_all(format!("{head}\r\n").as_bytes()).and_then(|()| stream.write_all(body));
-        stream
+        Ok(stream)
     }
 
     /// The headers for a message.
@@ -273,10 +295,27 @@ impl Http {
 
     /// Posts a message.
     pub fn post(&self, message: &Value) -> Stream {
-        Stream::of(self.open_post(message))
+        Stream::of(self.open_post(message).unwrap()).unwrap()
     }
 
-    fn open_post(&self, message: &Value) -> TcpStream {
+    /// Posts a message and waits for the whole response; the error says how the connection broke.
+    pub fn try_post(&self, message: &Value) -> io::Result<Reply> {
+        Ok(Stream::of(self.open_post(message)?)?.finish())
+    }
+
+    /// Sends a request and returns the response, whatever it is.
+    pub fn try_request(&self, method: &str, parameters: Value) -> io::Result<Reply> {
+        self.try_post(&self.message(method, parameters))
+    }
+
+    /// Calls a tool and returns the response, whatever it is.
+    pub fn try_call(&self, tool: &str, arguments: Value) -> io::Result<Reply> {
+        let mut parameters = json!({"name": tool});
+        parameters["arguments"] = arguments;
+        self.try_request("tools/call", parameters)
+    }
+
+    fn open_post(&self, message: &Value) -> io::Result<TcpStream> {
         let headers = self.headers(message);
         let headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
@@ -293,7 +332,7 @@ impl Http {
         let mut parameters = json!({"name": tool});
         parameters["arguments"] = arguments;
         let mut read = Vec::new();
-        let mut answer = self.open_post(&self.message("tools/call", parameters)).take(bytes);
+        let mut answer = self.open_post(&self.message("tools/call", parameters)).unwrap().take(bytes);
         answer.read_to_end(&mut read).unwrap();
         (read.len() as u64) < bytes
     }
@@ -347,16 +386,16 @@ impl Http {
 }
 
 impl Stream {
-    fn of(stream: TcpStream) -> Self {
+    fn of(stream: TcpStream) -> io::Result<Self> {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        reader.read_line(&mut line)?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("no status in {line:?}"));
+        let status = status.ok_or_else(|| io::Error::other(format!("no status in {line:?}")))?;
         let mut headers = Vec::new();
         loop {
             line.clear();
-            reader.read_line(&mut line).unwrap();
+            reader.read_line(&mut line)?;
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
@@ -366,7 +405,7 @@ impl Stream {
             true => Box::new(BufReader::new(Chunked { reader, left: 0, ended: false })),
             false => Box::new(reader),
         };
-        Self { status, headers, body }
+        Ok(Self { status, headers, body })
     }
 
     /// The next message in the body; `None` at its end.
@@ -447,7 +486,7 @@ struct Chunked {
 }
 
 impl Read for Chunked {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 && !self.ended {
             let mut line = String::new();
             // Skips the line end after the previous chunk.
@@ -457,7 +496,7 @@ impl Read for Chunked {
                     return Ok(0);
                 }
             }
-            self.left = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
+            self.left = usize::from_str_radix(line.trim(), 16).map_err(io::Error::other)?;
             self.ended = self.left == 0;
         }
         let wanted = buffer.len().min(self.left);
