@@ -2,7 +2,8 @@
 //!
 //! A client of 2025 gets a request of ours while its call waits. One of 2026 gets the question as the result of its
 //! call, and calls again with the person's decision and with a state that proves which plan the question was about. The
-//! state is sealed with a key of this process, bound to the caller and the call, and valid once and for a limited time.
+//! state is sealed, bound to the caller and the call, and valid once and for a limited time. Over HTTP, another process with the
+//! same state folder may get the answer: the one that asked may be gone, or another serves the client now.
 //! Either way the call is then planned anew, and only the same plan is allowed.
 //!
 //! A person must see all that they approve. An edit that is too long for a question waits for `emend approve`, as do
@@ -10,6 +11,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::io;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
@@ -23,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use emend_threads::Mutex;
-use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
+use emend_workspace::{AwaitingApproval, Questions, Workspace};
 
 use crate::approval::{Decision, EarlierAnswer};
 use crate::messages::notes;
@@ -39,11 +42,16 @@ const BYTES: usize = 32_000;
 /// The name of the question and of the only field in its form.
 const APPROVE: &str = "approve";
 
-/// The state of a process's questions.
+/// The questions of a workspace.
 pub(crate) struct Asking {
-    /// The codec that seals states; `None` if the system gave no random key.
-    codec: Option<RequestStateCodec>,
-    /// The questions that were answered, until they expire.
+    workspace: Option<Arc<Workspace>>,
+    /// Those that other processes may have asked, where there is a state folder. Looked for once they are needed.
+    shared: OnceLock<Option<Questions>>,
+    /// What seals states, made once it is needed; `None` if the system gave no random key.
+    codec: OnceLock<Option<RequestStateCodec>>,
+    /// What binds a state to this process, where the client at its standard input and output is the caller.
+    process: [u8; 16],
+    /// The questions that were answered here, until they expire.
     answered: Mutex<HashMap<[u8; 16], Instant>>,
 }
 
@@ -69,14 +77,34 @@ struct State {
 }
 
 impl Asking {
-    pub(crate) fn new() -> Self {
-        let mut key = [0; 32];
-        let has_key = getrandom::fill(&mut key).is_ok();
-        let codec = if has_key { RequestStateCodec::try_new(key).ok() } else { None };
-        Self { codec, answered: Mutex::default() }
+    /// Creates the questions of a workspace, if there is one.
+    pub(crate) fn of(workspace: Option<Arc<Workspace>>) -> Self {
+        let mut process = [0; 16];
+        // Without it there is no codec either.
+        let codec = match getrandom::fill(&mut process) {
+            Ok(()) => OnceLock::new(),
+            Err(_) => OnceLock::from(None),
+        };
+        Self { workspace, shared: OnceLock::new(), codec, process, answered: Mutex::default() }
     }
 
-    /// Returns the person's decision that this call brings along, if it brings one.
+    fn shared(&self) -> Option<&Questions> {
+        let open = || self.workspace.as_ref()?.questions(PATIENCE);
+        self.shared.get_or_init(open).as_ref()
+    }
+
+    fn codec(&self) -> Option<&RequestStateCodec> {
+        let key = || match self.shared() {
+            Some(shared) => Some(shared.key()),
+            None => {
+                let mut key = [0; 32];
+                getrandom::fill(&mut key).ok().map(|()| key)
+            }
+        };
+        self.codec.get_or_init(|| RequestStateCodec::try_new(key()?).ok()).as_ref()
+    }
+
+    /// Returns the person's decision that this call brings along, if it brings one. Blocks.
     pub(crate) fn earlier_answer(
         &self,
         owner: &Owner,
@@ -91,15 +119,15 @@ impl Asking {
             );
             ErrorData::invalid_params(message, None)
         };
-        let call = binding(owner, tool, arguments);
+        let call = self.binding(owner, tool, arguments);
         let foreign = "is none that this server gave for it";
-        let codec = self.codec.as_ref().ok_or_else(|| refused(foreign))?;
+        let codec = self.codec().ok_or_else(|| refused(foreign))?;
         let state: State = codec.open_json_with(sealed, &call).map_err(|error| match error {
             RequestStateError::Expired => refused("is too old"),
             _ => refused(foreign),
         })?;
         let plan = PlanDigest::from_hex(&state.plan).ok_or_else(|| refused(foreign))?;
-        if !self.is_first(state.once) {
+        if !self.is_first(owner, state.once).map_err(|_| refused("cannot be kept from being used again"))? {
             return Err(refused("was used before"));
         }
         let decision = decision_in(request.input_responses.as_ref());
@@ -107,10 +135,13 @@ impl Asking {
     }
 
     /// Records that a question was answered, and returns whether that is its first answer.
-    fn is_first(&self, once: [u8; 16]) -> bool {
+    fn is_first(&self, owner: &Owner, once: [u8; 16]) -> io::Result<bool> {
+        if let (Some(shared), Owner::Principal(_)) = (self.shared(), owner) {
+            return shared.is_first_answer(once);
+        }
         let mut answered = self.answered.lock();
         answered.retain(|_, at| at.elapsed() <= PATIENCE);
-        answered.insert(once, Instant::now()).is_none()
+        Ok(answered.insert(once, Instant::now()).is_none())
     }
 
     /// Asks whether an edit may be made, in the way of the client's era.
@@ -135,7 +166,7 @@ impl Asking {
             });
         let Ok(form) = form else { return not_here };
         if is_modern {
-            let call = binding(owner, tool, arguments);
+            let call = self.binding(owner, tool, arguments);
             return self.ask_in_answer(held, form, &call).map_or(not_here, Reply::Later);
         }
         Reply::Decided(ask_meanwhile(form, context).await)
@@ -152,10 +183,21 @@ impl Asking {
         getrandom::fill(&mut once).ok()?;
         let state = State { plan: held.digest().hex(), once };
         let options = SealOptions::new().associated_data(call).ttl(PATIENCE);
-        let sealed = self.codec.as_ref()?.seal_json_with(&state, &options).ok()?;
+        let sealed = self.codec()?.seal_json_with(&state, &options).ok()?;
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
         let requests = InputRequests::from([(APPROVE.to_owned(), request)]);
         Some(InputRequiredResult::new(Some(requests), Some(sealed)))
+    }
+
+    /// Returns the data that binds a state to its caller and call.
+    fn binding(&self, owner: &Owner, tool: &str, arguments: &JsonObject) -> Vec<u8> {
+        let mut text = match owner {
+            Owner::Process => format!("process {:032x}\n", u128::from_be_bytes(self.process)),
+            Owner::Principal(principal) => format!("principal {}\n", principal.key()),
+        };
+        let _ = writeln!(text, "{tool}");
+        write_object(arguments, &mut text);
+        text.into_bytes()
     }
 }
 
@@ -254,13 +296,6 @@ fn longest_ticks(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Returns the data that binds a state to its caller and call.
-fn binding(owner: &Owner, tool: &str, arguments: &JsonObject) -> Vec<u8> {
-    let mut text = format!("{}\n{tool}\n", owner.key());
-    write_object(arguments, &mut text);
-    text.into_bytes()
-}
-
 /// Writes an object as JSON with sorted fields, since a client may send them in another order the second time.
 fn write_object(object: &JsonObject, text: &mut String) {
     let mut fields: Vec<(&String, &Value)> = object.iter().collect();
@@ -302,7 +337,8 @@ mod tests {
 
     #[test]
     fn a_call_is_told_from_every_other() {
-        let call = |tool: &str, arguments: Value| binding(&Owner::Process, tool, &object(arguments));
+        let asking = Asking::of(None);
+        let call = |tool: &str, arguments: Value| asking.binding(&Owner::Process, tool, &object(arguments));
         let this = call("t", json!({"a": 1, "b": {"c": [1, "x"], "d": null}}));
         assert_eq!(this, call("t", json!({"b": {"d": null, "c": [1, "x"]}, "a": 1})));
         for (tool, arguments) in [
@@ -315,7 +351,7 @@ mod tests {
             assert_ne!(this, call(tool, arguments));
         }
         let ann = Owner::Principal(crate::principal::Principal::of_token("ann"));
-        assert_ne!(binding(&ann, "t", &object(json!({}))), call("t", json!({})));
+        assert_ne!(asking.binding(&ann, "t", &object(json!({}))), call("t", json!({})));
     }
 
     #[test]

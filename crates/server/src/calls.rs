@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressToken};
 use rmcp::service::RequestContext;
+use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +69,8 @@ struct ToolCall {
     /// The idempotency key that the client named.
     key: Option<String>,
     is_lasting: bool,
+    /// The id of the session, if it outlives its server.
+    session: Option<String>,
     scopes: Scopes,
     approval: Option<Approval>,
     cancelled: CancellationToken,
@@ -84,8 +87,19 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let understood = Arc::new(understood);
         let Understood { tool, arguments, translated, .. } = &*understood;
-        let call = (tool.about.name, arguments);
-        let earlier = self.shared.asking.earlier_answer(self.session.owner(), call, &request)?;
+        let earlier = match &request.request_state {
+            None => None,
+            Some(_) => {
+                let (server, understood) = (self.clone(), Arc::clone(&understood));
+                let find = move || {
+                    let Understood { tool, arguments, .. } = &*understood;
+                    let call = (tool.about.name, arguments);
+                    server.shared.asking.earlier_answer(server.session.owner(), call, &request)
+                };
+                let found = tokio::task::spawn_blocking(find).await;
+                found.map_err(|_| ErrorData::internal_error("", None))??
+            }
+        };
         let _turn = match tool.about.effect {
             Effect::Edits => {
                 let running = &self.shared.running_calls;
@@ -246,6 +260,9 @@ impl Emend {
             client: client_name(context),
             key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
+            session: Some(&self.session)
+                .filter(|session| session.is_kept())
+                .and_then(|_| session_id(context)),
             scopes: self.scopes(context),
             approval,
             cancelled: context.ct.clone(),
@@ -338,7 +355,7 @@ impl Emend {
         }
         let caller = Caller::new(&self.session, &call.client, call.is_lasting);
         let nothing = emend_threads::Mutex::default();
-        let readings = match self.shared.door {
+        let readings = match self.door {
             Door::Client => caller.readings(),
             Door::Person => &nothing,
         };
@@ -349,7 +366,7 @@ impl Emend {
             effects: &self.shared.effects,
             apply_model: &self.shared.apply_model,
             app_approval: &self.shared.app_approval,
-            door: self.shared.door,
+            door: self.door,
             caller,
             readings,
             scopes: call.scopes,
@@ -374,6 +391,9 @@ impl Emend {
         // A cancelled call gets no response, so its notes are left for the next answer.
         let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
+        if let Some(id) = &call.session {
+            self.session.keep(id);
+        }
         Ok(Answered { answer, pending_diagnostics, remarks, waits: None })
     }
 }
@@ -385,6 +405,12 @@ const IDEMPOTENCY_KEYS: [&str; 2] = ["emend/idempotencyKey", "idempotencyKey"];
 fn idempotency_key(context: &RequestContext<RoleServer>) -> Option<String> {
     let key = IDEMPOTENCY_KEYS.iter().find_map(|name| context.meta.get(*name))?;
     key.as_str().filter(|key| !key.is_empty()).map(str::to_owned)
+}
+
+/// Returns the id of the session of 2025 in which a request over HTTP came.
+fn session_id(context: &RequestContext<RoleServer>) -> Option<String> {
+    let head = context.extensions.get::<http::request::Parts>()?;
+    Some(head.headers.get(HEADER_SESSION_ID)?.to_str().ok()?.to_owned())
 }
 
 fn internal_error() -> Answer {

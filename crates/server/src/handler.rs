@@ -13,6 +13,7 @@ use rmcp::model::{
     UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::transport::streamable_http_server::SessionRestoreMarker;
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,7 @@ use crate::dialects::{self, Dialect, Names};
 use crate::door::Door;
 use crate::effects::Effects;
 use crate::events::Events;
+use crate::kept_session::SessionKeeper;
 use crate::manner::Naming;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
@@ -69,10 +71,11 @@ undo_edit.\n\
 pub struct Emend {
     pub(crate) shared: Arc<Shared>,
     pub(crate) session: Arc<Session>,
+    /// Who is at the other end of this session.
+    pub(crate) door: Door,
 }
 
 /// The state that all sessions share.
-
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The workspace, or the reason why there is none.
@@ -80,7 +83,6 @@ pub(crate) struct Shared {
     pub(crate) previews: Previews,
     pub(crate) asking: Asking,
     pub(crate) app_approval: AppApproval,
-    pub(crate) door: Door,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) effects: Arc<Effects>,
     pub(crate) apply_model: ApplyModel,
@@ -131,7 +133,8 @@ impl Emend {
                 listeners.notify_diagnostics();
             }
         });
-        let (asking, in_flight, call_slots) = (Asking::new(), AtomicUsize::new(0), CallSlots::default());
+        let asking = Asking::of(workspace.as_ref().ok().cloned());
+        let (in_flight, call_slots) = (AtomicUsize::new(0), CallSlots::default());
         let contents = Arc::default();
         let session = Arc::new(Session::with_events(Owner::Process, events.clone(), &contents));
         let shared = Arc::new(Shared {
@@ -139,7 +142,6 @@ impl Emend {
             previews,
             asking,
             app_approval: AppApproval::default(),
-            door: Door::Client,
             subscriptions,
             effects,
             apply_model,
@@ -149,15 +151,12 @@ impl Emend {
             call_slots,
             running_calls: RunningCalls::default(),
         });
-        Self { shared, session }
+        Self { shared, session, door: Door::Client }
     }
 
-    /// Returns this server for a person, on a page of ours that no model reaches. Nothing may share it yet.
-    pub(crate) fn for_a_person(mut self) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.door = Door::Person;
-        }
-        self
+    /// Returns this server for a person, on a page of ours that no model reaches.
+    pub(crate) fn for_a_person(self) -> Self {
+        Self { door: Door::Person, ..self }
     }
 
     /// Returns this server with a new session for a client of this principal.
@@ -165,7 +164,36 @@ impl Emend {
     pub fn for_session_of(&self, principal: &Principal) -> Self {
         let Shared { events, contents, .. } = &*self.shared;
         let session = Session::with_events(Owner::Principal(principal.clone()), events.clone(), contents);
-        Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
+        Self { shared: Arc::clone(&self.shared), session: Arc::new(session), door: principal.door() }
+    }
+
+    /// Returns this server with a new session for a client of this principal, which outlives the server.
+    #[must_use]
+    pub fn for_kept_session_of(&self, principal: &Principal) -> Self {
+        let Some(keeper) = self.session_keeper(principal) else { return self.for_session_of(principal) };
+        let Shared { events, contents, .. } = &*self.shared;
+        let session = Session::with_events(Owner::Principal(principal.clone()), events.clone(), contents);
+        let session = Arc::new(session.kept_by(keeper));
+        Self { shared: Arc::clone(&self.shared), session, door: principal.door() }
+    }
+
+    /// Returns what keeps the sessions of a principal; `None` without a state folder.
+    #[must_use]
+    pub fn session_keeper(&self, principal: &Principal) -> Option<SessionKeeper> {
+        let sessions = self.shared.workspace.as_ref().ok()?.kept_sessions()?;
+        Some(SessionKeeper::new(Arc::new(sessions), principal.key()))
+    }
+
+    /// Returns whether this server writes events to its log.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        self.shared.events.are_written()
+    }
+
+    /// Has `observer` called with the number of each event that this server has written to its log, on the thread that writes
+    /// them, which must not be held up. It is dropped once none will be written any more.
+    pub fn on_event_written(&self, observer: impl Fn(u64) + Send + Sync + 'static) {
+        self.shared.events.on_written(observer);
     }
 
     /// Returns whether what interrupted edits left is still to be recovered.
@@ -260,6 +288,13 @@ impl ServerHandler for Emend {
     ) -> Result<InitializeResult, ErrorData> {
         let client = named(&request.client_info.name);
         context.peer.set_peer_info(request.clone());
+        if self.session.is_kept() {
+            let restored =
+                context.extensions.get::<SessionRestoreMarker>().map(|marker| Arc::clone(&marker.id));
+            let (session, request) = (Arc::clone(&self.session), request.clone());
+            let begin = move || session.begin(request, restored.as_deref());
+            tokio::task::spawn_blocking(begin).await.map_err(|_| ErrorData::internal_error("", None))?;
+        }
         let instructions = self.instructions(&client, self.mode(&context));
         Ok(self.negotiate_initialize(&request)?.with_instructions(instructions))
     }

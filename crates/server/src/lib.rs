@@ -39,6 +39,7 @@ pub mod app_approval;
 mod apply_model;
 pub mod approval;
 mod asking;
+mod kept_session;
 pub mod manner;
 mod notebook_reading;
 mod outline_text;
@@ -82,6 +83,7 @@ mod malformed;
 pub mod http;
 pub mod in_process;
 pub mod loopback;
+mod page_answers;
 mod stdio;
 
 pub use apply_model::ApplyModel;

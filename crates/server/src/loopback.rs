@@ -7,47 +7,31 @@
 //! host, and a call this page as its origin. The page loads nothing and sends nothing elsewhere.
 
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use emend_threads::Mutex;
-use http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN, SET_COOKIE};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
+use http::header::{CONTENT_TYPE, HOST, HeaderName, ORIGIN, SET_COOKIE};
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rmcp::model::JsonObject;
-use serde::Deserialize;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::in_process::InProcess;
-use crate::review_page;
+use crate::page_answers::{self, Answer, PageCall, cookies, insert, is_only, refusal, response, secret};
+use crate::review_page::Asker;
 
-/// The tools that the page calls.
-const TOOLS: [&str; 6] = ["review", "revise", "decide", "edit_preview", "apply_preview", "undo_edit"];
 /// The header with the key of the page.
 const KEY: HeaderName = HeaderName::from_static("x-emend-key");
 /// The bytes of the largest call.
 const LARGEST: usize = 64 * 1024 * 1024;
 /// The time in which the head of a request has to arrive, and then its body.
 const ARRIVAL: Duration = Duration::from_secs(30);
-
-/// What every response says of itself.
-const HEADERS: [(&str, &str); 5] = [
-    ("cache-control", "no-store"),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("cross-origin-opener-policy", "same-origin"),
-];
-
-type Answer = Response<Full<Bytes>>;
 
 /// The page on loopback.
 #[derive(Debug)]
@@ -68,14 +52,6 @@ struct Service {
     key: blake3::Hash,
     /// The cookie and the key, until somebody has come with the token.
     fresh: Mutex<Option<(String, String)>>,
-}
-
-/// A call of the page.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PageCall {
-    name: String,
-    arguments: JsonObject,
 }
 
 impl LoopbackPage {
@@ -146,17 +122,8 @@ impl Service {
             let why = "This address leads in once. Run emend review again.";
             return refusal(StatusCode::FORBIDDEN, why);
         }
-        let Ok(nonce) = secret() else {
-            return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The system gave no random bytes.");
-        };
-        let policy = format!(
-            "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri \
-             'none'; form-action 'none'; frame-ancestors 'none'"
-        );
         let key = given.as_ref().map(|(_, key)| key.as_str());
-        let mut answer =
-            response(StatusCode::OK, "text/html; charset=utf-8", review_page::with_nonce(&nonce, key));
-        insert(&mut answer, HeaderName::from_static("content-security-policy"), &policy);
+        let mut answer = page_answers::page(&Asker::OnLoopback { key });
         if let Some((cookie, _)) = given {
             let name = self.cookie_name();
             insert(&mut answer, SET_COOKIE, &format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/"));
@@ -180,12 +147,8 @@ impl Service {
     }
 
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs =
-            cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
         // Comparing hashes takes the same time for every guess.
-        let own = self.cookie_name();
-        pairs.any(|(name, value)| name == own && blake3::hash(value.as_bytes()) == self.cookie)
+        cookies(headers, &self.cookie_name()).any(|value| blake3::hash(value.as_bytes()) == self.cookie)
     }
 
     fn has_key(&self, headers: &HeaderMap) -> bool {
@@ -209,52 +172,13 @@ impl Service {
         let Ok(body) = body else {
             return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The call is too large.");
         };
-        let Ok(call) = serde_json::from_slice::<PageCall>(&body.to_bytes()) else {
-            return refusal(StatusCode::BAD_REQUEST, "That is no call.");
+        let call = match PageCall::read(&body.to_bytes()) {
+            Ok(call) => call,
+            Err(refusal) => return *refusal,
         };
-        if !TOOLS.contains(&&*call.name) {
-            return refusal(StatusCode::FORBIDDEN, "The page does not call this tool.");
-        }
         match self.client.call(&call.name, call.arguments).await {
             Ok(result) => response(StatusCode::OK, "application/json", result.to_string()),
             Err(error) => refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         }
     }
-}
-
-/// Returns whether a header stands there once, with this value.
-fn is_only(headers: &HeaderMap, name: &HeaderName, value: &str) -> bool {
-    let mut all = headers.get_all(name).iter();
-    all.next().is_some_and(|given| given == value) && all.next().is_none()
-}
-
-fn refusal(status: StatusCode, why: &str) -> Answer {
-    response(status, "text/plain; charset=utf-8", format!("{why}\n"))
-}
-
-fn response(status: StatusCode, kind: &str, body: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
-    *answer.status_mut() = status;
-    insert(&mut answer, CONTENT_TYPE, kind);
-    for (name, value) in HEADERS {
-        insert(&mut answer, HeaderName::from_static(name), value);
-    }
-    answer
-}
-
-fn insert(answer: &mut Answer, name: HeaderName, value: &str) {
-    if let Ok(value) = value.parse() {
-        answer.headers_mut().insert(name, value);
-    }
-}
-
-/// Makes 128 random bits, in hex.
-fn secret() -> io::Result<String> {
-    let mut random = [0u8; 16];
-    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-    let mut text = String::new();
-    for byte in random {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
 }

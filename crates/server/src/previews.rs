@@ -1,12 +1,13 @@
 //! Previews: plans that are kept to be looked at before they are committed, each under an unguessable handle.
 //!
 //! A handle belongs to its owner and is valid for half an hour. Using it again returns the first outcome, so that a
-//! retry after a lost response never edits twice.
+//! retry after a lost response never edits twice. Another process may have made it, since the server was started again or
+//! another one serves the client now: then it is planned anew.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use emend_threads::Mutex;
 use emend_workspace::Preview;
@@ -27,12 +28,15 @@ const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 pub struct Previews {
     lifetime: Duration,
     bytes_per_owner: usize,
-    kept: Mutex<HashMap<String, StoredPreview>>,
+    /// By their handles and the keys of their owners: a person may look at a preview of a client, planned anew, on a page of this process.
+    kept: Mutex<HashMap<PreviewKey, StoredPreview>>,
 }
+
+/// A handle, and the key of its owner.
+type PreviewKey = (String, String);
 
 #[derive(Debug)]
 struct StoredPreview {
-    owner: Owner,
     born: Instant,
     /// The bytes of files that the plan holds until it is used.
     bytes: usize,
@@ -72,31 +76,60 @@ impl Previews {
 
     /// Keeps a plan under a handle, see [`new_handle`].
     pub(crate) fn keep(&self, handle: &str, owner: &Owner, plan: Preview) {
-        let mut kept = self.kept.lock();
+        self.keep_in(&mut self.kept.lock(), handle, owner, plan);
+    }
+
+    /// Keeps the plan of a preview that another process has made, unless another call has done so meanwhile. Returns its state.
+    pub(crate) fn take_over(
+        &self,
+        handle: &str,
+        owner: &Owner,
+        plan: Preview,
+    ) -> Result<Arc<Mutex<PreviewState>>, Problem> {
+        {
+            let mut kept = self.kept.lock();
+            if !kept.contains_key(&(handle.to_owned(), owner.key())) {
+                self.keep_in(&mut kept, handle, owner, plan);
+            }
+        }
+        self.find(owner, handle)
+    }
+
+    /// Returns whether the handle of a preview that was made then is still good.
+    pub(crate) fn are_good_since(&self, made: SystemTime) -> bool {
+        // The other process may have been on another machine, whose clock is ahead.
+        made.elapsed().unwrap_or_default() < self.lifetime
+    }
+
+    fn keep_in(
+        &self,
+        kept: &mut HashMap<PreviewKey, StoredPreview>,
+        handle: &str,
+        owner: &Owner,
+        plan: Preview,
+    ) {
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
-        let bytes = plan.bytes();
+        let (bytes, key) = (plan.bytes(), owner.key());
         loop {
-            let mine = kept.iter().filter(|(_, preview)| preview.owner == *owner);
+            let mine = kept.iter().filter(|((_, whose), _)| *whose == key);
             let held: usize = mine.clone().map(|(_, preview)| preview.bytes()).sum();
             let has_room = mine.clone().count() < PREVIEWS_PER_OWNER
                 && held.saturating_add(bytes) <= self.bytes_per_owner;
-            let oldest = mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone());
+            let oldest = mine.min_by_key(|(_, preview)| preview.born).map(|(oldest, _)| oldest.clone());
             match oldest.filter(|_| !has_room) {
                 Some(oldest) => drop(kept.remove(&oldest)),
                 None => break,
             }
         }
         let state = Arc::new(Mutex::new(PreviewState::Waiting(Box::new(plan))));
-        let stored = StoredPreview { owner: owner.clone(), born: Instant::now(), bytes, state };
-        kept.insert(handle.to_owned(), stored);
+        kept.insert((handle.to_owned(), key), StoredPreview { born: Instant::now(), bytes, state });
     }
 
     /// Returns the state of the preview under this handle of the owner.
     pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
         let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
-        kept.get(handle.trim())
-            .filter(|preview| preview.owner == *owner)
+        kept.get(&(handle.trim().to_owned(), owner.key()))
             .map(|preview| Arc::clone(&preview.state))
             .ok_or_else(|| Problem::new(Kind::UnknownPreview))
     }

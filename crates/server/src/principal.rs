@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use emend_workspace::{Mailbox, Origin};
 
+use crate::door::Door;
+
 /// Who calls over HTTP: the name of a static token, or the subject of one that an authority has issued.
 #[derive(Clone, Debug)]
 pub struct Principal {
@@ -25,6 +27,8 @@ pub struct Principal {
     sharers: usize,
     /// The notes for the next answer to a request without a session.
     mailbox: Mailbox,
+    /// Where they call from.
+    door: Door,
 }
 
 impl PartialEq for Principal {
@@ -59,6 +63,7 @@ impl Principal {
             tenant: None,
             sharers: 1,
             mailbox: Mailbox::default(),
+            door: Door::Client,
         }
     }
 
@@ -72,6 +77,16 @@ impl Principal {
     #[must_use]
     pub fn of_tenant(self, tenant: Option<String>) -> Self {
         Self { tenant: tenant.map(Into::into), ..self }
+    }
+
+    /// Returns the principal as one who calls from there.
+    pub(crate) fn at(self, door: Door) -> Self {
+        Self { door, ..self }
+    }
+
+    /// Returns where they call from.
+    pub(crate) fn door(&self) -> Door {
+        self.door
     }
 
     /// Returns the tenant to whom they belong, if there are tenants.

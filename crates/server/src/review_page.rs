@@ -9,6 +9,8 @@ use rmcp::model::{MetaObject, Resource, ResourceContents, Tool as ListedTool};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+#[cfg(feature = "team")]
+use crate::principal::Scopes;
 use crate::tools::{self, Effect};
 use crate::uri::REVIEW;
 
@@ -68,17 +70,37 @@ pub(crate) fn declaration() -> Value {
     json!({EXTENSION: {"mimeTypes": [APP]}})
 }
 
-/// Returns the page for a window of its own, whose policy lets run only what has this nonce, with the key for its calls.
-pub(crate) fn with_nonce(nonce: &str, key: Option<&str>) -> String {
-    let mut page = PAGE.to_owned();
-    if let Some(key) = key {
-        page = page.replacen("<style>", &format!("<meta name=\"emend-key\" content=\"{key}\"><style>"), 1);
-    }
+/// Who asks for the page in a window of its own.
+pub(crate) enum Asker<'a> {
+    /// The person on this machine, with the key for the page's calls if it is the first time.
+    OnLoopback { key: Option<&'a str> },
+    /// Somebody who has signed in to a server over HTTP, by this name, and may do this.
+    #[cfg(feature = "team")]
+    SignedIn { name: &'a str, scopes: Scopes },
+}
+
+/// Returns the page for a window of its own, whose policy lets run only what has this nonce.
+pub(crate) fn with_nonce(nonce: &str, asker: &Asker<'_>) -> String {
+    let told = |name: &str, what: &str| format!("<meta name=\"emend-{name}\" content=\"{what}\">");
+    let told = match asker {
+        Asker::OnLoopback { key } => key.map(|key| told("key", key)).unwrap_or_default(),
+        #[cfg(feature = "team")]
+        Asker::SignedIn { name, scopes } => {
+            told("person", &escaped(name)) + &told("scopes", &scopes.to_string())
+        }
+    };
+    let mut page = PAGE.replacen("<style>", &format!("{told}<style>"), 1);
     for tag in ["style", "script"] {
         // The first is the page's own: text of it says neither.
         page = page.replacen(&format!("<{tag}>"), &format!("<{tag} nonce=\"{nonce}\">"), 1);
     }
     page
+}
+
+/// Writes a text so that it is nothing but text in HTML.
+#[cfg(feature = "team")]
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn metadata(facts: Value) -> MetaObject {

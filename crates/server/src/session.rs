@@ -8,8 +8,11 @@ use std::sync::{Arc, MutexGuard, OnceLock};
 
 use emend_threads::Mutex;
 use emend_workspace::{CallIdentity, Contents, Mailbox, Origin, Readings};
+use rmcp::model::InitializeRequestParams;
 
+use crate::door::Door;
 use crate::events::{Events, Tally};
+use crate::kept_session::{Keeping, SessionKeeper};
 use crate::principal::Principal;
 use crate::registrations::Registrations;
 
@@ -62,6 +65,8 @@ pub struct Session {
     registrations: Mutex<Registrations>,
     /// The counts of its edits, which are published as an event when it ends.
     tally: Tally,
+    /// What keeps it for the next server, if it outlives this one.
+    keeping: Option<Keeping>,
 }
 
 impl Session {
@@ -76,7 +81,36 @@ impl Session {
     pub fn with_events(owner: Owner, events: Events, contents: &Arc<Contents>) -> Self {
         let (mailbox, registrations) = Default::default();
         let readings = Arc::new(Mutex::new(Readings::sharing(contents)));
-        Self { owner, name: OnceLock::new(), readings, mailbox, registrations, tally: Tally::new(events) }
+        let (name, tally, keeping) = (OnceLock::new(), Tally::new(events), None);
+        Self { owner, name, readings, mailbox, registrations, tally, keeping }
+    }
+
+    /// Returns this session, which outlives its server.
+    #[must_use]
+    pub fn kept_by(mut self, keeper: SessionKeeper) -> Self {
+        self.keeping = Some(Keeping::new(keeper));
+        self
+    }
+
+    /// Begins the session of a client that says this of itself. `restored` is its id, if it began with another server. Blocks.
+    pub(crate) fn begin(&self, initialize: InitializeRequestParams, restored: Option<&str>) {
+        let Some(keeping) = &self.keeping else { return };
+        keeping.begin(initialize);
+        if let Some(name) = restored.and_then(|id| keeping.restore(id, &self.readings)) {
+            self.name.set(name).ok();
+        }
+    }
+
+    /// Keeps the session, whose id is this, for the next server. Blocks.
+    pub(crate) fn keep(&self, id: &str) {
+        if let Some(keeping) = &self.keeping {
+            keeping.keep(id, self.name.get_or_init(new_name), &self.readings);
+        }
+    }
+
+    /// Returns whether the session outlives its server.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keeping.is_some()
     }
 
     /// Returns the owner of the session.
@@ -206,7 +240,10 @@ impl<'a> Caller<'a> {
     fn identity(&self) -> String {
         match &self.session.owner {
             Owner::Process => format!("process {}", self.client),
-            Owner::Principal(principal) => principal.key().to_owned(),
+            Owner::Principal(principal) => match principal.door() {
+                Door::Client => principal.key().to_owned(),
+                Door::Person => format!("{} on a page", principal.key()),
+            },
         }
     }
 }

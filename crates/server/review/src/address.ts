@@ -16,8 +16,9 @@ export function remember(subject: Subject, isBack: boolean): void {
   const named = Object.entries(subject).find(([name]) => name !== 'again');
   const address = named ? `#${named[0]}=${named[1]}` : '';
   if (address === window.location.hash) return;
-  if (isBack) window.history.replaceState(null, '', `/${address}`);
-  else window.history.pushState(null, '', `/${address}`);
+  const whole = `${window.location.pathname}${address}`;
+  if (isBack) window.history.replaceState(null, '', whole);
+  else window.history.pushState(null, '', whole);
 }
 
 /** Returns what the address names. */

@@ -4,6 +4,7 @@ import { visible } from './code.ts';
 import type { ReviewPage } from './contract.ts';
 import { byId } from './dom.ts';
 import { isOwn, known, mayDecide, view } from './known.ts';
+import { mayWriteFiles } from './own.ts';
 import { keep } from './words.ts';
 
 /** The keys in a line, for each kind of page. */
@@ -76,15 +77,16 @@ export function refresh(): void {
       : '',
   );
   const apply = byId('apply') as HTMLButtonElement;
-  apply.hidden = !isPreview || isLost || page?.state === 'applied';
+  apply.hidden = !isPreview || isLost || page?.state === 'applied' || !mayWriteFiles;
   // Nobody says yes to what is not there yet to be seen.
   apply.disabled = isStale || taken === 0 || page?.state !== 'waiting' || !view.isAllKnown;
   apply.replaceChildren(taken === all ? 'Apply all' : `Apply ${taken} of ${all}`);
   for (const id of ['accept-all', 'reject-all']) byId(id).hidden = !isPreview || isLost;
   const undo = byId('undo') as HTMLButtonElement;
-  undo.hidden = page?.subject !== 'edit' || page.state === 'undone';
+  undo.hidden = page?.subject !== 'edit' || page.state === 'undone' || !mayWriteFiles;
   undo.disabled = page?.state !== 'made';
-  byId('remake').hidden = page?.subject !== 'edit' || page.state !== 'undone' || page.edit === undefined;
+  byId('remake').hidden =
+    page?.subject !== 'edit' || page.state !== 'undone' || page.edit === undefined || !mayWriteFiles;
   byId('stale').hidden = !isStale;
   byId('stale-files').replaceChildren(
     visible(page?.stale.length ? page.stale.join(', ') : 'it cannot be shown as it was'),

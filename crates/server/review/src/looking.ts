@@ -6,7 +6,7 @@ import type { ReviewEntry, ReviewPage } from './contract.ts';
 import { byId } from './dom.ts';
 import { isOwn, keeper, known, view } from './known.ts';
 import { age } from './list.ts';
-import { ENDED } from './own.ts';
+import { ENDED, SIGNED_OUT } from './own.ts';
 import { settle } from './settle.ts';
 import { show, showList } from './showing.ts';
 import { tell } from './status.ts';
@@ -60,11 +60,13 @@ async function lookAtList(): Promise<void> {
   refresh();
 }
 
-/** Looks now and then, and says so if the server of the page has ended. */
+/** Looks now and then, and says so if the server of the page has ended, or knows the person no more. */
 export function lookAgain(): void {
   const gone = byId('gone');
   const ended = (error: Error) => {
-    if (isOwn && error.message === ENDED) gone.hidden = false;
+    if (!isOwn || ![ENDED, SIGNED_OUT].includes(error.message)) return;
+    gone.replaceChildren(`${error.message} What you have chosen here is not applied.`);
+    gone.hidden = false;
   };
   look().then(() => {
     gone.hidden = true;

@@ -11,6 +11,7 @@ import { adopt, heard } from './hearing.ts';
 import { keys } from './keys.ts';
 import { type HostContext, isOwn, known, view } from './known.ts';
 import { dismiss, lookAgain } from './looking.ts';
+import { ofPage, person } from './own.ts';
 import { again, revise } from './revising.ts';
 import { holdClicks } from './settle.ts';
 import { list, open, show } from './showing.ts';
@@ -101,10 +102,22 @@ function joinClient(): void {
   });
 }
 
+/** Shows who has signed in, and lets them sign out. */
+function showPerson(): void {
+  if (person === undefined) return;
+  const form = byId('signed-in') as HTMLFormElement;
+  byId('person').replaceChildren(person);
+  form.action = ofPage('sign-out');
+  // What was chosen is not for who signs in next.
+  form.addEventListener('submit', () => sessionStorage.clear());
+  form.hidden = false;
+}
+
 /** Shows what the address names, or the list. The token in the address is used up. */
 async function beginOwn(): Promise<void> {
+  showPerson();
   const named = addressed();
-  window.history.replaceState(null, '', `/${window.location.hash}`);
+  window.history.replaceState(null, '', `${window.location.pathname}${window.location.hash}`);
   window.addEventListener(
     'popstate',
     run(() => show(addressed(), { isBack: true })),

@@ -1,5 +1,5 @@
-// The page in a window of its own, on loopback: what the client does elsewhere, done here. Calls of tools go to the server
-// that the page comes from, and the rest stays on the page.
+// The page in a window of its own, on loopback or on a server over HTTP: what the client does elsewhere, done here. Calls of
+// tools go to the server that the page comes from, and the rest stays on the page.
 
 import type { Channel } from './bridge.ts';
 
@@ -12,6 +12,22 @@ interface Sent {
 /** Returns whether no client shows the page. */
 export function isOwnWindow(): boolean {
   return window.parent === window;
+}
+
+/** Returns what the server of the page says of who asks for it. */
+function told(name: string): string | undefined {
+  return document.querySelector<HTMLMetaElement>(`meta[name="emend-${name}"]`)?.content;
+}
+
+/** The name of the person who has signed in, where that is needed. */
+export const person = told('person');
+
+/** Whether the person may change files. */
+export const mayWriteFiles = (told('scopes') ?? 'files:write').split(' ').includes('files:write');
+
+/** Returns the address of something that belongs to the page. */
+export function ofPage(name: string): string {
+  return `${window.location.pathname.replace(/\/$/, '')}/${name}`;
 }
 
 /** The key for calls. It comes with the page once, and stays where only this origin reads it. */
@@ -38,7 +54,8 @@ export function toServer(): Channel {
     if (method !== 'tools/call') return {};
     const body = JSON.stringify({ name: params?.name, arguments: params?.arguments ?? {} });
     const headers = { 'content-type': 'application/json', 'x-emend-key': own };
-    const response = await fetch('/call', { method: 'POST', headers, body });
+    const response = await fetch(ofPage('call'), { method: 'POST', headers, body });
+    if (response.status === 401) throw new Error(SIGNED_OUT);
     if (!response.ok) throw new Error((await response.text()).trim());
     return response.json();
   }
@@ -60,7 +77,10 @@ export function toServer(): Channel {
 }
 
 /** What it means that the server cannot be reached. */
-export const ENDED = 'emend review has ended. Run it again.';
+export const ENDED =
+  person === undefined ? 'emend review has ended. Run it again in the terminal.' : 'The server cannot be reached.';
+/** What it means that the server does not know the person any more. */
+export const SIGNED_OUT = 'You are signed out. Load this page again to sign in.';
 
 function gone(error: Error): string {
   return error instanceof TypeError ? ENDED : error.message;

@@ -9,6 +9,7 @@ import { byId, el } from './dom.ts';
 import { type Kept, type KeptHunk, keyOf, loosened, type Said, take } from './kept.ts';
 import { isWritable, oldCount, proposal, type Row, rows, written } from './lines.ts';
 import type { EntryActions } from './list.ts';
+import { mayWriteFiles } from './own.ts';
 import { type Choice, Staging } from './staging.ts';
 
 /** How many lines around a hunk one click shows. */
@@ -299,7 +300,7 @@ export class View {
       body,
     );
     const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
-    const mayWrite = this.canChoose && isWritable(file, hunk);
+    const mayWrite = this.canChoose && mayWriteFiles && isWritable(file, hunk);
     const sends = this.goesWithDecision && this.isDecided ? undefined : this.comment;
     const boxes = new Boxes(what, mayWrite ? proposal(hunk) : '', said, {
       changed: this.actions.changed,

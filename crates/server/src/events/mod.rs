@@ -86,7 +86,13 @@ impl Events {
         Self(Some(Arc::new(Publisher { roots: roots.iter().map(known).collect(), queue: Queue::new(log) })))
     }
 
-    /// Has `observer` called with the number of each event that was written.
+    /// Returns whether there are any events.
+    pub(crate) fn are_written(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Has `observer` called with the number of each event that was written, on the thread that writes them. It is dropped
+    /// once none will be written any more.
     pub(crate) fn on_written(&self, observer: impl Fn(u64) + Send + Sync + 'static) {
         if let Some(publisher) = &self.0 {
             publisher.queue.on_written(OnWritten(Box::new(observer)));

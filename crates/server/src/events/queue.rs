@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use emend_threads::{Background, Waiting};
+use emend_threads::{Background, Mutex, Waiting};
 use emend_workspace::event_log::EventLog;
 
 use super::event::Head;
@@ -23,10 +23,10 @@ pub(super) struct Queue {
     background: Background<Unwritten>,
     /// The number of lost events that no written event has reported yet.
     lost: Arc<AtomicU64>,
-    observer: Arc<OnceLock<OnWritten>>,
+    observers: Arc<Mutex<Vec<OnWritten>>>,
 }
 
-/// The observer that is called with the number of each written event.
+/// An observer that is called with the number of each written event.
 pub(super) struct OnWritten(pub(super) Box<dyn Fn(u64) + Send + Sync>);
 
 /// An event in the queue.
@@ -63,21 +63,21 @@ struct Writer {
     sessions: HashMap<String, (u64, u64)>,
     has_failed: bool,
     lost: Arc<AtomicU64>,
-    observer: Arc<OnceLock<OnWritten>>,
+    observers: Arc<Mutex<Vec<OnWritten>>>,
 }
 
 impl Queue {
     pub(super) fn new(log: EventLog) -> Self {
-        let (lost, observer) = (Arc::default(), Arc::default());
+        let (lost, observers) = <(Arc<AtomicU64>, Arc<Mutex<Vec<OnWritten>>>)>::default();
         let (sessions, has_failed) = (HashMap::new(), false);
         let mut writer =
-            Writer { log, sessions, has_failed, lost: Arc::clone(&lost), observer: Arc::clone(&observer) };
+            Writer { log, sessions, has_failed, lost: Arc::clone(&lost), observers: Arc::clone(&observers) };
         let background = Background::new("events", Unwritten::default(), move |event| writer.write(&event));
-        Self { background, lost, observer }
+        Self { background, lost, observers }
     }
 
     pub(super) fn on_written(&self, observer: OnWritten) {
-        let _ = self.observer.set(observer);
+        self.observers.lock().push(observer);
     }
 
     /// Queues an event. Returns whether there was room for it.
@@ -127,7 +127,7 @@ impl Writer {
                     }
                     None => {}
                 }
-                if let Some(OnWritten(observer)) = self.observer.get() {
+                for OnWritten(observer) in &*self.observers.lock() {
                     observer(number);
                 }
             }

@@ -1,6 +1,7 @@
 //! Who shows a token: the seam to whatever knows the tokens, and the challenges for those who show none that is good.
 
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::time::Instant;
 
@@ -36,6 +37,15 @@ pub struct Bearer {
     pub can_step_up: bool,
     /// When what listens by the token ends: at the latest when the token ceases to be good, if it says so.
     pub until: Option<Instant>,
+}
+
+impl Bearer {
+    /// Returns a number by which the connections of a principal are counted, through whichever door and to whichever server.
+    pub(super) fn number(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.key, &self.tenant).hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// Why nobody is recognised.

@@ -36,7 +36,7 @@ enum Holder {
     /// A connection that has shown no token yet. Cancelling this closes it.
     Nobody(CancellationToken),
     /// A connection whose last request has shown a token of the principal with this number.
-    Principal(usize),
+    Principal(u64),
 }
 
 /// The slot of a connection, which is freed when this is dropped.
@@ -89,7 +89,7 @@ impl Connections {
 
 impl Slot {
     /// Assigns the slot to the principal of a request. Returns whether they had a slot of their share left.
-    pub(super) fn assign_principal(&self, principal: usize) -> bool {
+    pub(super) fn assign_principal(&self, principal: u64) -> bool {
         let mut slots = self.connections.slots.lock();
         let is_its = |holder: &Holder| matches!(holder, Holder::Principal(other) if *other == principal);
         // The slot is missing if it was just taken for another connection.

@@ -21,10 +21,15 @@ pub(super) enum Endpoint {
 impl Endpoint {
     /// Returns the endpoint at this path, if one can be there. Whether there is such a tenant, its bearers alone are told.
     pub(super) fn at(path: &str) -> Option<Self> {
-        if path == ENDPOINT {
+        Self::of(ENDPOINT, path)
+    }
+
+    /// Returns whose `end` is at this path, if it can be anybody's: what a tenant has, stands behind its name.
+    pub(super) fn of(end: &str, path: &str) -> Option<Self> {
+        if path == end {
             return Some(Self::Common);
         }
-        let name = path.strip_prefix(OF_TENANT)?.strip_suffix(ENDPOINT)?;
+        let name = path.strip_prefix(OF_TENANT)?.strip_suffix(end)?;
         let name = percent_decode_str(name).decode_utf8().ok()?;
         (!name.is_empty() && !name.contains('/')).then(|| Self::Tenant(name.into_owned()))
     }

@@ -37,12 +37,7 @@ impl HostGuard {
 
     /// Checks a request to this target with these headers. The error says why it is refused.
     pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), String> {
-        let host = single_value(headers, &HOST)?.ok_or("The request has no Host.")?;
-        self.check_host(&host)?;
-        // A host in the target takes precedence over the header.
-        if let Some(host) = target.authority() {
-            self.check_host(&host.as_str().to_ascii_lowercase())?;
-        }
+        self.check_hosts(target, headers)?;
         let Some(origin) = single_value(headers, &ORIGIN)? else { return Ok(()) };
         let is_here =
             split_origin(&origin).is_some_and(|(_, host)| LOCAL_HOSTS.contains(&without_port(host)));
@@ -50,6 +45,17 @@ impl HostGuard {
             return Ok(());
         }
         Err(format!("Pages of '{origin}' may not call this server; --allow-origin {origin} lets them."))
+    }
+
+    /// Checks the hosts of a request alone. The error says why it is refused.
+    pub(super) fn check_hosts(&self, target: &Uri, headers: &HeaderMap) -> Result<(), String> {
+        let host = single_value(headers, &HOST)?.ok_or("The request has no Host.")?;
+        self.check_host(&host)?;
+        // A host in the target takes precedence over the header.
+        if let Some(host) = target.authority() {
+            self.check_host(&host.as_str().to_ascii_lowercase())?;
+        }
+        Ok(())
     }
 
     /// Checks a host, of which all is compared: only a port may follow a known name. The error says why it is refused.

@@ -4,14 +4,24 @@
 //! authentication ([`Authenticate`], of which [`Tokens`] is the plain one), [`Limits`] and shutdown. Each principal has an
 //! rmcp service of their own, so a session that was opened by one does not exist for another.
 
+mod admission;
 mod authentication;
 mod connections;
 mod endpoint;
+#[cfg(feature = "team")]
+mod handing_on;
 mod host_check;
 mod intake;
 mod listening;
+#[cfg(feature = "team")]
+mod placement;
 mod principals;
 mod quota;
+mod refusals;
+#[cfg(feature = "team")]
+mod review;
+#[cfg(feature = "team")]
+mod reviewing;
 mod service;
 mod stream_end;
 #[cfg(feature = "team")]
@@ -30,18 +40,24 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::SessionStore;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use self::connections::{Connections, Slot};
 use self::service::HttpService;
 use self::unread::Unread;
+use crate::kept_session::SessionKeeper;
 use crate::principal::Principal;
 
 pub use self::authentication::{Authenticate, Authenticating, Bearer, Protection, Unrecognised};
 pub use self::endpoint::ENDPOINT;
 pub use self::host_check::HostGuard;
 pub use self::listening::{Establishing, Listen};
+#[cfg(feature = "team")]
+pub use self::placement::{Place, Placement, Placing};
 pub use self::quota::Quota;
+#[cfg(feature = "team")]
+pub use self::review::{Begun, CameBack, CookieKey, SignIn, SigningIn, Ways};
 pub use self::tokens::Tokens;
 
 /// The most bytes of a request's head, whose sender may have no token. hyper checks before it reads on, so up to twice
@@ -138,11 +154,62 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
         self
     }
 
+    /// Returns this server, whose sessions outlive it: `keep` returns what keeps those of a principal, if anything does. It may
+    /// block.
+    #[must_use]
+    pub fn keeping_sessions(
+        self,
+        keep: impl Fn(&Principal) -> Option<SessionKeeper> + Send + Sync + 'static,
+    ) -> Self {
+        let keep = move |principal: &Principal| {
+            keep(principal).map(|keeper| Arc::new(keeper) as Arc<dyn SessionStore>)
+        };
+        self.service.principals.keep_sessions.set(Box::new(keep)).ok();
+        self
+    }
+
+    /// Returns this server, which is one of several: it hands requests on to the server that serves their workspace.
+    #[cfg(feature = "team")]
+    #[must_use]
+    pub fn placed_by(self, placement: Arc<dyn Placement>) -> Self {
+        self.service.others.placement.set(placement).ok();
+        self
+    }
+
+    /// Returns this server, which shows the review page to people who sign in this way. Their cookies are sealed under this key.
+    #[cfg(feature = "team")]
+    #[must_use]
+    pub fn reviewed_by(self, sign_in: Arc<dyn SignIn>, key: CookieKey) -> Self {
+        self.service.review.set(review::Review { sign_in, key }).ok();
+        self
+    }
+
     /// Serves until `stop` completes, and then waits for the requests that have begun.
     pub async fn serve<L: Listen>(&self, listener: L, stop: impl Future<Output = ()>) {
+        let graceful = GracefulShutdown::new();
+        self.accept(&listener, &graceful, stop).await;
+        let close = self.service.close(self.limits.farewell);
+        if self.service.is_one_of_several() {
+            // A person's answer, for which a call waits, comes as a request of its own, perhaps through another server.
+            self.accept(&listener, &graceful, close).await;
+            drop(listener);
+        } else {
+            drop(listener);
+            close.await;
+        }
+        // Only the ends of responses are still to be sent.
+        let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
+    }
+
+    /// Accepts connections until `stop` completes.
+    async fn accept<L: Listen>(
+        &self,
+        listener: &L,
+        graceful: &GracefulShutdown,
+        stop: impl Future<Output = ()>,
+    ) {
         let Self { service, connections, limits } = self;
         let limits = *limits;
-        let graceful = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accept = async {
@@ -151,7 +218,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
             };
             let accepted = tokio::select! {
                 accepted = accept => accepted,
-                () = &mut stop => break,
+                () = &mut stop => return,
             };
             match accepted {
                 Ok((establishing, slot)) => {
@@ -182,10 +249,6 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
                 }
             }
         }
-        drop(listener);
-        service.close(limits.farewell).await;
-        // Only the ends of responses are still to be sent.
-        let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
     }
 }
 

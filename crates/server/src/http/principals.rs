@@ -1,13 +1,16 @@
 //! The services of the principals, each made when its principal first calls. What one has opened does not exist for
 //! another, so a session that was opened by one principal is unknown to all others.
 
+#[cfg(feature = "team")]
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
 use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
@@ -16,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::Limits;
 use super::authentication::Bearer;
 use super::intake::Intake;
+use crate::door::Door;
 use crate::principal::Principal;
 
 /// The time that a request waits while the workspace of its tenant is being opened for another one.
@@ -24,33 +28,33 @@ const TURN: Duration = Duration::from_secs(10);
 /// Creates the handlers of principals. It may block, and fails where there is nothing for a principal.
 pub(super) type NewHandler<H> = Arc<dyn Fn(&Principal) -> io::Result<H> + Send + Sync>;
 
+/// Returns what keeps the sessions of a principal for the next server, if anything does. It may block.
+pub(super) type KeepSessions = Box<dyn Fn(&Principal) -> Option<Arc<dyn SessionStore>> + Send + Sync>;
+
 /// The services of all principals.
 pub(super) struct Principals<H> {
     new_handler: NewHandler<H>,
+    /// Nothing, unless sessions outlive the server.
+    pub(super) keep_sessions: Arc<OnceLock<KeepSessions>>,
     limits: Limits,
     /// Cancelled once every stream ends.
     closed: CancellationToken,
-    open: Mutex<Open<H>>,
+    open: Mutex<HashMap<ServiceKey, Arc<PrincipalService<H>>>>,
     /// Whose turn it is to open the workspace of a tenant.
     opening: Mutex<HashMap<Option<String>, Arc<AsyncMutex<()>>>>,
 }
 
-struct Open<H> {
-    last: usize,
-    services: HashMap<ServiceKey, Arc<PrincipalService<H>>>,
-}
-
-/// A principal within a tenant: who comes to belong to another tenant begins anew.
+/// A principal within a tenant, and where they call from: who comes to belong to another tenant begins anew, and a person on a
+/// page shares nothing with their own clients.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct ServiceKey {
     principal: String,
     tenant: Option<String>,
+    door: Door,
 }
 
 /// The service of all clients of one principal.
 pub(super) struct PrincipalService<H> {
-    /// A number that no other one has, by which its connections are counted.
-    pub(super) number: usize,
     pub(super) sessions: Arc<LocalSessionManager>,
     /// A permit for each request that may be answered at once.
     pub(super) requests: Arc<Semaphore>,
@@ -77,44 +81,47 @@ pub(super) enum NoService {
 
 impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
     pub(super) fn new(new_handler: NewHandler<H>, limits: Limits) -> Self {
-        let open = Mutex::new(Open { last: 0, services: HashMap::new() });
-        Self { new_handler, limits, closed: CancellationToken::new(), open, opening: Mutex::default() }
+        let open = Mutex::new(HashMap::new());
+        let (keep_sessions, opening) = Default::default();
+        Self { new_handler, keep_sessions, limits, closed: CancellationToken::new(), open, opening }
     }
 
-    /// Returns the service of a bearer, which is made if there is none.
+    /// Returns the service of a bearer who calls from there, which is made if there is none.
     pub(super) async fn service(
         &self,
         bearer: &Bearer,
+        door: Door,
         sharers: usize,
     ) -> Result<Arc<PrincipalService<H>>, NoService> {
-        let key = ServiceKey { principal: bearer.key.clone(), tenant: bearer.tenant.clone() };
-        if let Some(service) = self.open.lock().services.get(&key) {
+        let key = ServiceKey { principal: bearer.key.clone(), tenant: bearer.tenant.clone(), door };
+        if let Some(service) = self.open.lock().get(&key) {
             *service.used.lock() = Instant::now();
             return Ok(Arc::clone(service));
         }
         let principal = Principal::new(bearer.key.clone(), &bearer.name)
             .of_tenant(bearer.tenant.clone())
+            .at(door)
             .shared_by(sharers);
-        self.open_workspace(&principal).await?;
+        let sessions = self.open_workspace(&principal).await?;
         let mut open = self.open.lock();
-        if open.services.len() >= self.limits.principals {
+        if open.len() >= self.limits.principals {
             let idle = self.limits.session_idle;
-            open.services
-                .retain(|_, service| service.is_in_use(&self.limits) || service.used.lock().elapsed() < idle);
+            open.retain(|_, service| service.is_in_use(&self.limits) || service.used.lock().elapsed() < idle);
         }
-        if open.services.len() >= self.limits.principals {
+        if open.len() >= self.limits.principals {
             return Err(NoService::Crowded);
         }
-        open.last += 1;
-        let number = open.last;
-        let service =
-            open.services.entry(key).or_insert_with(|| Arc::new(self.new_service(number, principal)));
+        let new_service = || Arc::new(self.new_service(principal, sessions));
+        let service = open.entry(key).or_insert_with(new_service);
         Ok(Arc::clone(service))
     }
 
     /// Opens the workspace of a principal's tenant, which takes the disk. One thread at most is at it for each tenant, so that
-    /// a disk that hangs holds no more of them.
-    async fn open_workspace(&self, principal: &Principal) -> Result<(), NoService> {
+    /// a disk that hangs holds no more of them. Returns what keeps the principal's sessions.
+    async fn open_workspace(
+        &self,
+        principal: &Principal,
+    ) -> Result<Option<Arc<dyn SessionStore>>, NoService> {
         let turn = {
             let mut opening = self.opening.lock();
             opening.retain(|_, turn| Arc::strong_count(turn) > 1);
@@ -128,15 +135,16 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             );
             return Err(NoService::BeingOpened);
         };
-        let (new_handler, opening) = (Arc::clone(&self.new_handler), principal.clone());
+        let (new_handler, keep_sessions) = (Arc::clone(&self.new_handler), Arc::clone(&self.keep_sessions));
+        let opening = principal.clone();
         let opened = tokio::task::spawn_blocking(move || {
-            let opened = new_handler(&opening).map(drop);
+            let opened = new_handler(&opening).map(|_| keep_sessions.get().and_then(|keep| keep(&opening)));
             // Also where the client has hung up.
             drop(turn);
             opened
         });
         match opened.await.map_err(io::Error::other).flatten() {
-            Ok(()) => Ok(()),
+            Ok(sessions) => Ok(sessions),
             Err(error) => {
                 tracing::warn!(principal = principal.name(), %error, "there is nothing for a principal");
                 let is_crowded = error.kind() == io::ErrorKind::ResourceBusy;
@@ -145,19 +153,20 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         }
     }
 
-    fn new_service(&self, number: usize, principal: Principal) -> PrincipalService<H> {
+    fn new_service(&self, principal: Principal, kept: Option<Arc<dyn SessionStore>>) -> PrincipalService<H> {
         let limits = &self.limits;
         let new_handler = Arc::clone(&self.new_handler);
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(limits.session_idle);
         let (sessions, closed) = (Arc::new(sessions), self.closed.child_token());
-        let config = StreamableHttpServerConfig::default()
+        let mut config = StreamableHttpServerConfig::default()
             // The guard checks both, before the token.
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_json_response(true)
             .with_max_request_body_bytes(limits.body_bytes)
             .with_cancellation_token(closed.clone());
+        config.session_store = kept;
         let handler = move || {
             new_handler(&principal).map_err(|error| {
                 // rmcp tells the client what the error says.
@@ -168,7 +177,6 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let protocol = StreamableHttpService::new(handler, Arc::clone(&sessions), config);
         let permits = |number| Arc::new(Semaphore::new(number));
         PrincipalService {
-            number,
             sessions,
             requests: permits(limits.requests),
             listeners: permits(limits.listeners),
@@ -185,7 +193,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
     #[cfg(feature = "team")]
     pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>) -> bool) {
         let mut open = self.open.lock();
-        let gone = open.services.extract_if(|key, _| is_gone(key.tenant.as_deref()));
+        let gone = open.extract_if(|key, _| is_gone(key.tenant.as_deref()));
         for (_, service) in gone {
             let limits = self.limits;
             tokio::spawn(async move {
@@ -200,9 +208,25 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         }
     }
 
+    /// Returns the services of each tenant.
+    #[cfg(feature = "team")]
+    pub(super) fn by_tenant(&self) -> BTreeMap<Option<String>, Vec<Arc<PrincipalService<H>>>> {
+        let mut tenants = BTreeMap::<_, Vec<_>>::new();
+        for (key, service) in &*self.open.lock() {
+            tenants.entry(key.tenant.clone()).or_default().push(Arc::clone(service));
+        }
+        tenants
+    }
+
+    /// Returns what is cancelled once every stream ends.
+    #[cfg(feature = "team")]
+    pub(super) fn closed(&self) -> CancellationToken {
+        self.closed.clone()
+    }
+
     /// Waits until every request that has begun is answered.
     pub(super) async fn answered(&self) {
-        let services: Vec<_> = self.open.lock().services.values().cloned().collect();
+        let services: Vec<_> = self.open.lock().values().cloned().collect();
         for service in services {
             service.answered(&self.limits).await;
         }
@@ -221,18 +245,14 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             self.limits.requests - service.requests.available_permits() + self.limits.listeners
                 - service.listeners.available_permits()
         };
-        let sessions = open.services.values().filter_map(|service| service.sessions.sessions.try_read().ok());
-        (
-            open.services.len(),
-            sessions.map(|sessions| sessions.len()).sum(),
-            open.services.values().map(running).sum(),
-        )
+        let sessions = open.values().filter_map(|service| service.sessions.sessions.try_read().ok());
+        (open.len(), sessions.map(|sessions| sessions.len()).sum(), open.values().map(running).sum())
     }
 }
 
 impl<H> PrincipalService<H> {
     /// Waits until every request that has begun is answered. No other begins while the permit is held.
-    async fn answered(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
+    pub(super) async fn answered(&self, limits: &Limits) -> Option<SemaphorePermit<'_>> {
         let all = u32::try_from(limits.requests).unwrap_or(u32::MAX);
         // It is closed only where nothing is waited for any more.
         self.requests.acquire_many(all).await.ok()

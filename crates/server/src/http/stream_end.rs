@@ -1,6 +1,7 @@
-//! The end of streams: what a token has opened ends when the token does, however long the client would listen.
+//! The end of streams: what a token has opened ends when the token does, however long the client would listen, and what comes
+//! from another server ends when the workspace has moved on.
 
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -9,37 +10,38 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Frame, SizeHint};
-use tokio::time::Sleep;
 
-/// The body of a response.
-pub(super) type Body = BoxBody<Bytes, Infallible>;
+/// The body of a response. After an error the connection is closed.
+pub(super) type Body = BoxBody<Bytes, io::Error>;
 
-/// The body of a stream that ends at a time. Its client opens another, with a token that is good.
-struct EndingBody {
+/// The body of a stream that something ends. Its client opens another, with a token that is good.
+struct EndingBody<E> {
     body: Body,
-    end: Pin<Box<Sleep>>,
+    end: Pin<Box<E>>,
     has_ended: bool,
 }
 
 /// Returns the body, which ends at this time at the latest.
 pub(super) fn end_at(body: Body, end: Option<Instant>) -> Body {
     match end {
-        Some(end) => {
-            let end = Box::pin(tokio::time::sleep_until(end.into()));
-            EndingBody { body, end, has_ended: false }.boxed()
-        }
+        Some(end) => end_when(body, tokio::time::sleep_until(end.into())),
         None => body,
     }
 }
 
-impl hyper::body::Body for EndingBody {
+/// Returns the body, which ends when this is done, at the latest.
+pub(super) fn end_when(body: Body, end: impl Future + Send + Sync + 'static) -> Body {
+    EndingBody { body, end: Box::pin(end), has_ended: false }.boxed()
+}
+
+impl<E: Future> hyper::body::Body for EndingBody<E> {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if self.has_ended || self.end.as_mut().poll(context).is_ready() {
             self.has_ended = true;
             return Poll::Ready(None);
@@ -73,12 +75,9 @@ mod tests {
 
     impl hyper::body::Body for Silent {
         type Data = Bytes;
-        type Error = Infallible;
+        type Error = io::Error;
 
-        fn poll_frame(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
             Poll::Pending
         }
     }

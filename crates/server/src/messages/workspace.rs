@@ -149,7 +149,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         Kind::NoWorkspace { reason } => f.write_str(reason),
         Kind::UnknownPreview => write!(
             f,
-            "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. {}",
+            "There is no such preview: the handle is mistyped, another client's, older than 30 minutes, or went with its server. {}",
             match message.audience {
                 Audience::Model => "Call edit_preview again.",
                 Audience::Person => "Have it previewed again.",

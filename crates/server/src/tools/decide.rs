@@ -8,9 +8,9 @@ use emend_workspace::approval::PersonsDecision;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
 
-use super::Call;
-use super::review::{previewed, waiting};
+use super::review::waiting;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use super::{Call, kept_preview};
 use crate::answer::{Answer, Unanswered};
 use crate::door::Door;
 use crate::wire::Decide;
@@ -77,6 +77,16 @@ fn on_approval(call: &Call<'_>, asked: &Decide, id: &str, comment: &str) -> Resu
             .map(|()| "Approved, for a day and for one time. The same call makes it now.\n"),
         false => approvals.deny(&waiting, comment).map(|()| "Declined. Nothing was changed.\n"),
     };
+    if let (Ok(_), Some(principal)) = (&said, call.caller.principal()) {
+        // Whoever runs a server for several people can see here who has decided.
+        tracing::info!(
+            id,
+            by = principal.name(),
+            tenant = principal.tenant(),
+            asked.is_allowed,
+            "a waiting edit was decided on"
+        );
+    }
     said.map(str::to_owned).map_err(|error| invalid("approval", &error.to_string()))
 }
 
@@ -86,7 +96,7 @@ fn on_preview(call: &Call<'_>, asked: &Decide, handle: &str, comment: &str) -> R
     let Some(reviewables) = reviewables else {
         return Err(invalid("preview", "a preview is declined by not applying it"));
     };
-    if previewed::of_here(call, handle).is_none() {
+    if kept_preview::of_here(call, handle).is_none() {
         return Err(invalid(
             "preview",
             "no preview of this workspace waits under this handle: it may have been applied",

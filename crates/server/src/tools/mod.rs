@@ -13,6 +13,7 @@ mod edit_request;
 mod find_symbol;
 mod fixes;
 mod history;
+mod kept_preview;
 mod list;
 mod making;
 mod mentioned;

@@ -10,6 +10,7 @@ use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::PreviewWord;
 use emend_workspace::{Effort, Fingerprint, NotCommitted, Origin, Preview, Repeat, Report};
 
+use super::kept_preview::{self, used_up};
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find, making};
 use crate::answer::{Answer, Unanswered};
@@ -115,10 +116,10 @@ fn apply(call: &Call<'_>, origin: &Origin, mut asked: ApplyPreview) -> Result<Ou
     }
     let state = match call.previews.find(call.caller.owner(), &asked.preview) {
         Ok(state) => state,
-        Err(unknown) => {
+        Err(_) => {
             // It may have been applied before this server was started.
             call.workspace.check_not_made(&call.context(origin))?;
-            return Err(unknown.into());
+            kept_preview::find(call, asked.preview.trim())?
         }
     };
     // The lock is held while applying: a second call with the same handle waits here for the first one's outcome.
@@ -218,10 +219,4 @@ fn tell_elsewhere(call: &Call<'_>, asked: &ApplyPreview, word: PreviewWord, repo
             }
         }
     }
-}
-
-/// The problem of a used handle that is applied with other hunks, for which its first outcome would be no answer.
-fn used_up() -> Kind {
-    let message = "this preview was applied before with other hunks; call edit_preview again for the rest";
-    Kind::InvalidArgument { name: "hunks".into(), message: message.into() }
 }

@@ -6,11 +6,12 @@ use emend_edit::plan::Revision;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, NotCommitted, Origin};
 
-use super::Call;
 use super::review::previewed;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use super::{Call, kept_preview};
 use crate::answer::{Answer, Unanswered};
 use crate::previews::PreviewState;
+use crate::principal::Scope;
 use crate::wire::Revise;
 
 impl ToolArguments for Revise {
@@ -43,9 +44,14 @@ impl Tool for Revise {
 }
 
 fn revise(call: &Call<'_>, origin: &Origin, asked: &Revise) -> Result<(), NotCommitted> {
+    // Whoever applies the preview writes this text, so it takes what it would take to write it.
+    if !call.scopes.has(Scope::Write) {
+        let scope = Scope::Write.as_str();
+        return Err(Problem::new(Kind::ScopeMissing { scope, what: "write a hunk by hand" }).into());
+    }
     let Revise { preview: handle, path, hunk, old, count, text } = asked;
     let handle = handle.trim();
-    let state = call.previews.find(call.caller.owner(), handle)?;
+    let state = kept_preview::find(call, handle)?;
     let mut state = state.lock();
     let PreviewState::Waiting(preview) = &mut *state else {
         return Err(Problem::new(Kind::UnknownPreview).into());

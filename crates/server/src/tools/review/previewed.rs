@@ -1,20 +1,22 @@
 //! A preview on the review page: one of this process, or one that another process has made and that is planned anew here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use emend_edit::diff::{self, DiffPart};
 use emend_edit::plan::{Action, FilePlan, Revision};
 use emend_edit::text::split_lines;
+use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::reviewable::{KeptRevision, PreviewWord, Reviewable};
 use emend_workspace::{ChangeKind, Fingerprint, Preview};
 
-use super::waiting::is_here;
 use super::with_hunks;
 use crate::door::Door;
 use crate::messages::{self, Audience};
 use crate::previews::PreviewState;
 use crate::tools::Call;
+use crate::tools::kept_preview::{changed_since, find, of_here};
 use crate::tools::making::replan;
 use crate::wire::{Review, ReviewFile, ReviewHunk, ReviewPage};
 
@@ -35,12 +37,12 @@ pub(super) fn page(call: &Call<'_>, asked: &Review, handle: &str) -> Result<Revi
         let (edit, applied) = (Some(edit), hunks);
         return Ok(ReviewPage { state: "applied", edit, applied, by_client: true, ..empty });
     }
-    let found = match call.previews.find(call.caller.owner(), handle) {
+    let found = match find(call, handle) {
         Ok(found) => found,
-        Err(unknown) if call.door == Door::Client => return Err(unknown),
+        Err(why) if call.door == Door::Client => return Err(why.into_problems().remove(0)),
         // Another process has made it.
-        Err(unknown) => match left_elsewhere(call, handle, unknown)? {
-            Left::Planned => call.previews.find(call.caller.owner(), handle)?,
+        Err(_) => match left_elsewhere(call, handle)? {
+            Left::Planned(found) => found,
             Left::Applied(edit, applied) => {
                 return Ok(ReviewPage { state: "applied", edit: Some(edit), applied, ..empty });
             }
@@ -129,12 +131,6 @@ fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Returns the preview of this workspace that another process has left under a handle.
-pub(in crate::tools) fn of_here(call: &Call<'_>, handle: &str) -> Option<Reviewable> {
-    let found = call.workspace.reviewables()?.find(handle)?;
-    is_here(call, &found.root.display().to_string()).then_some(found)
-}
-
 /// Plans a preview anew without what a person has written in place of a hunk.
 pub(in crate::tools) fn without_revision(
     call: &Call<'_>,
@@ -194,7 +190,7 @@ fn plan_again(call: &Call<'_>, handle: &str) -> Result<Vec<String>, Problem> {
 /// What has become of a preview that another process has made.
 enum Left {
     /// It is planned anew, and kept under its handle.
-    Planned,
+    Planned(Arc<Mutex<PreviewState>>),
     /// It was applied as this edit, as a whole or with these hunks only.
     Applied(String, Option<Vec<usize>>),
     /// It cannot be planned any more, since these files have changed or for these reasons.
@@ -202,8 +198,8 @@ enum Left {
 }
 
 /// Plans a preview anew that another process has made, for the versions of the files that it found.
-fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Left, Problem> {
-    let asked = of_here(call, handle).ok_or(unknown)?;
+fn left_elsewhere(call: &Call<'_>, handle: &str) -> Result<Left, Problem> {
+    let asked = of_here(call, handle).ok_or_else(|| Problem::new(Kind::UnknownPreview))?;
     match asked.word {
         Some(PreviewWord { edit: Some(edit), hunks, .. }) => return Ok(Left::Applied(edit, hunks)),
         Some(PreviewWord { edit: None, .. }) => {
@@ -211,19 +207,13 @@ fn left_elsewhere(call: &Call<'_>, handle: &str, unknown: Problem) -> Result<Lef
         }
         None => {}
     }
-    let is_as_found = |(name, then): &(&String, &String)| match call.workspace.files().fingerprint(name) {
-        Fingerprint::Text(now) => now.hex() == **then,
-        _ => false,
-    };
-    let stale: Vec<String> =
-        asked.versions.iter().filter(|file| !is_as_found(file)).map(|(name, _)| name.clone()).collect();
+    let stale: Vec<String> = changed_since(call, &asked).map(|(name, _)| name.to_owned()).collect();
     if !stale.is_empty() {
         return Ok(Left::Lost(stale, Vec::new()));
     }
     Ok(match replan(call, &asked, &asked.versions, &asked.revisions) {
         Ok(preview) if asked.is_same_as(&preview) => {
-            call.previews.keep(handle, call.caller.owner(), preview);
-            Left::Planned
+            Left::Planned(call.previews.take_over(handle, call.caller.owner(), preview)?)
         }
         Ok(_) => {
             let why = "It would come out differently now, so it is not shown as it was.".to_owned();
