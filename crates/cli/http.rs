@@ -102,10 +102,15 @@ impl Flags {
         self.tokens.clone().or_else(of_variable)
     }
 
-    /// Binds the address, if one is given. TLS is spoken there or not.
-    pub(crate) async fn listen(&self, is_encrypted: bool) -> anyhow::Result<Option<Listening>> {
+    /// Binds the address, if one is given. TLS is spoken there or not. `other_name` is another address by which it is called.
+    pub(crate) async fn listen(
+        &self,
+        is_encrypted: bool,
+        other_name: Option<&str>,
+    ) -> anyhow::Result<Option<Listening>> {
         let Some(address) = &self.http else { return Ok(None) };
         let mut hosts = self.hosts.clone();
+        hosts.extend(other_name.map(str::to_owned));
         let (bound, url) = match address {
             Address::Port(address) => {
                 let listener =

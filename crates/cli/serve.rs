@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Ended {
     let is_over_http = arguments.http.is_wanted();
     let requests = StopRequests::listen(if is_over_http { LONGEST_OVER_HTTP } else { LONGEST }, None)?;
     let emend = Emend::with_model(workspace.clone(), Arc::clone(&effects), apply_model);
-    let (served, patience) = match arguments.http.listen(false).await.map_err(Stop::of)? {
+    let (served, patience) = match arguments.http.listen(false, None).await.map_err(Stop::of)? {
         Some(listening) => {
             let (tokens, shown) = arguments.http.tokens().map_err(Stop::of)?;
             arguments.http.announce(&listening, shown.as_deref()).map_err(Stop::of)?;

@@ -18,6 +18,10 @@ use crate::exit::Exit;
 /// The time to end after a second signal. It is enough to write the last events, even to a slow disk.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
+/// The time after which a process that the system itself is about to end no longer waits for what is under way: Windows leaves it
+/// five seconds after its console is closed.
+const SOON: Duration = Duration::from_secs(2);
+
 /// The thread's stack. It is small, so that the thread also starts when memory is short.
 const STACK: usize = 256 * 1024;
 
@@ -77,7 +81,10 @@ fn listening(reloads: Option<watch::Sender<usize>>) -> io::Result<(Runtime, Sign
 
 /// Counts the signals and makes sure that the process ends.
 async fn end(mut signals: Signals, count: &watch::Sender<usize>, longest: Duration) {
-    signals.next().await;
+    let longest = match signals.next().await {
+        Urgency::Asked => longest,
+        Urgency::Ending => longest.min(SOON),
+    };
     tracing::info!("stopping");
     count.send_replace(1);
     // A second signal and the timeout have the same effect.
@@ -86,6 +93,16 @@ async fn end(mut signals: Signals, count: &watch::Sender<usize>, longest: Durati
     sleep(AT_ONCE).await;
     tracing::warn!("something hangs; the process ends without it");
     process::exit(Exit::Fault as i32);
+}
+
+/// What a signal says of the time that is left.
+#[derive(Clone, Copy)]
+enum Urgency {
+    /// Somebody wants the process to end.
+    Asked,
+    /// The system ends it in some seconds, whatever it does.
+    #[cfg_attr(unix, expect(dead_code, reason = "only Windows says so"))]
+    Ending,
 }
 
 /// The handlers of the signals that end a process.
@@ -112,7 +129,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Urgency {
         let hangup = async {
             loop {
                 match &mut self.hangup {
@@ -130,6 +147,7 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             () = hangup => {}
         }
+        Urgency::Asked
     }
 }
 
@@ -155,12 +173,12 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Urgency {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.stop.recv() => {}
-            _ = self.close.recv() => {}
-            _ = self.shutdown.recv() => {}
+            _ = self.interrupt.recv() => Urgency::Asked,
+            _ = self.stop.recv() => Urgency::Asked,
+            _ = self.close.recv() => Urgency::Ending,
+            _ = self.shutdown.recv() => Urgency::Ending,
         }
     }
 }

@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_unless_a_collector_is_named() {
-        let cases: [(&[(&str, &str)], Result<bool, ()>); 11] = [
+        type Case = (&'static [(&'static str, &'static str)], Result<bool, ()>);
+        let cases: [Case; 11] = [
             (&[], Ok(false)),
             (&[("OTEL_SERVICE_NAME", "a")], Ok(false)),
             (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a")], Ok(true)),

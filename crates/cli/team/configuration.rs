@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use emend_oauth::{Authorities, AuthoritySettings, Introspection, Secret};
+use emend_oauth::{
+    Authorities, AuthoritySettings, Introspection, Secret, SignInClient, SignInSettings, split_address,
+};
 use emend_server::http::Tokens;
 use emend_server::http::tls::ReadCertificate;
 use emend_team::{Folders, TeamSettings, TenantName};
@@ -21,6 +23,8 @@ pub(crate) struct Configuration {
     /// The authorities. Those whose settings have not changed keep what they know.
     pub(crate) authorities: Option<Arc<Authorities>>,
     authority_settings: Vec<AuthoritySettings>,
+    /// How people sign in with an authority to review edits, if they do.
+    pub(crate) sign_in: Option<Arc<SignInClient>>,
     /// The files that no tool may touch.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -34,6 +38,8 @@ pub(crate) struct Tenant {
     pub(crate) folders: Folders,
     /// Whether its folders are made if they are not there.
     pub(crate) creates: bool,
+    /// The repository of which its folder is made as a worktree.
+    pub(crate) git: Option<PathBuf>,
 }
 
 impl Configuration {
@@ -70,16 +76,31 @@ impl Configuration {
                 Some(Arc::new(authorities.map_err(|why| anyhow!("{}: authority: {why}", file.display()))?))
             }
         };
+        let client = settings.review.as_ref().and_then(|review| review.client.as_ref());
+        files.extend(client.and_then(|client| client.secret_file.clone()));
+        let sign_in = sign_in(&settings).with_context(|| format!("{}: review", file.display()))?;
+        // One whose settings have not changed keeps what it knows.
+        let known = before.and_then(|before| before.sign_in.clone());
+        let is_as_before =
+            known.as_ref().map(|known| known.settings()) == sign_in.as_ref().map(SignInClient::settings);
+        let sign_in = if is_as_before { known } else { sign_in.map(Arc::new) };
         if authorities.is_none() && tokens.is_none() {
             bail!("{}: nobody could call: it names no authority and no tokens", file.display());
         }
         let certificate = settings.tls.as_ref().map(certificate).transpose()?;
+        files.extend(settings.replicas.iter().filter_map(|replicas| replicas.password_file.clone()));
         if let Some(tls) = &settings.tls {
             files.extend([tls.certificate.clone(), tls.key.clone()]);
         }
-        let configuration = Self { settings, tokens, authorities, authority_settings, files };
+        let configuration = Self { settings, tokens, authorities, authority_settings, sign_in, files };
         configuration.check_tokens().with_context(|| file.display().to_string())?;
         Ok((configuration, certificate))
+    }
+
+    /// Returns the origin at which browsers reach the review page, if there is one.
+    pub(crate) fn review_origin(&self) -> Option<String> {
+        self.settings.review.as_ref()?;
+        self.settings.resource.as_deref().map(origin_of)
     }
 
     /// Refuses tokens of tenants that are not there.
@@ -102,7 +123,7 @@ impl Configuration {
     pub(crate) fn named(&self, name: &str) -> Option<Tenant> {
         let found = self.settings.tenants.iter().find(|tenant| tenant.name.as_str() == name)?;
         let (name, folders) = (found.name.clone(), found.folders.clone());
-        Some(Tenant { id: name.to_string(), name, folders, creates: false })
+        Some(Tenant { id: name.to_string(), name, folders, creates: false, git: None })
     }
 
     /// Returns the tenant that a token of this authority names, if it may.
@@ -116,7 +137,7 @@ impl Configuration {
         let template = self.settings.templates.iter().find(|template| template.authority == issuer)?;
         // No name of a tenant has a slash, so this is the id of none.
         let (id, folders) = (format!("{name}@{issuer}"), template.folders(&name));
-        Some(Tenant { id, name, folders, creates: template.creates })
+        Some(Tenant { id, name, folders, creates: template.creates, git: template.git.clone() })
     }
 
     /// Returns the tenant with this id.
@@ -129,14 +150,38 @@ impl Configuration {
     }
 }
 
+/// Returns the origin of an address as browsers write it.
+fn origin_of(address: &str) -> String {
+    let origin = split_address(address).0.to_ascii_lowercase();
+    let usual = if origin.starts_with("https://") { ":443" } else { ":80" };
+    origin.strip_suffix(usual).unwrap_or(&origin).to_owned()
+}
+
+/// Returns how people sign in with an authority to review edits, if they do.
+fn sign_in(settings: &TeamSettings) -> anyhow::Result<Option<SignInClient>> {
+    let client = settings.review.as_ref().and_then(|review| review.client.as_ref());
+    let (Some(client), Some(resource)) = (client, &settings.resource) else { return Ok(None) };
+    let settings = SignInSettings {
+        issuer: client.issuer.clone(),
+        client: client.name.clone(),
+        secret: client.secret_file.as_deref().map(secret).transpose()?,
+        redirect: format!("{}/review/signed-in", origin_of(resource)),
+        resource: resource.clone(),
+        scopes: client.scopes.clone(),
+    };
+    SignInClient::new(settings).map(Some).map_err(|why| anyhow!("{why}"))
+}
+
+/// Reads a secret from its file.
+fn secret(file: &Path) -> anyhow::Result<Secret> {
+    let text = http::read_secret(file)
+        .with_context(|| format!("the secret in {} cannot be read", file.display()))?;
+    ensure!(!text.trim().is_empty(), "there is no secret in {}", file.display());
+    Ok(Secret(text.trim().to_owned()))
+}
+
 /// Returns the settings of an authority, with its secret.
 fn known(said: &emend_team::AuthoritySettings) -> anyhow::Result<AuthoritySettings> {
-    let secret = |file: &Path| -> anyhow::Result<Secret> {
-        let text = http::read_secret(file)
-            .with_context(|| format!("the secret in {} cannot be read", file.display()))?;
-        ensure!(!text.trim().is_empty(), "there is no secret in {}", file.display());
-        Ok(Secret(text.trim().to_owned()))
-    };
     let introspection = match &said.client {
         Some((client, file)) => Some(Introspection {
             endpoint: said.introspection.clone(),

@@ -8,9 +8,19 @@ mod authenticator;
 #[cfg(feature = "team")]
 mod configuration;
 #[cfg(feature = "team")]
+mod event_follower;
+#[cfg(feature = "team")]
+mod event_sender;
+#[cfg(feature = "team")]
+mod replicas;
+#[cfg(feature = "team")]
 mod serving;
 #[cfg(feature = "team")]
+mod signing_in;
+#[cfg(feature = "team")]
 mod tenants;
+#[cfg(feature = "team")]
+mod worktree;
 
 #[cfg(feature = "team")]
 pub(crate) use self::serving::run;

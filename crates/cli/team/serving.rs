@@ -2,22 +2,30 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use emend_server::Emend;
 use emend_server::http::tls::{Certificate, ReadCertificate, TlsListener};
-use emend_server::http::{HttpServer, Limits};
+use emend_server::http::{CookieKey, HttpServer, Limits};
+use emend_workspace::Seal;
 
 use super::authenticator::TeamAuthenticator;
 use super::configuration::Configuration;
+use super::replicas::{Replicas, event_sender};
+use super::signing_in::TeamSignIn;
 use super::tenants::{OpenTenant, Tenants};
 use crate::exit::{Ended, Exit, Stop};
 use crate::http::{self, Bound};
 use crate::serve::{AFTER_SIGNAL, Arguments, LONGEST_OVER_HTTP, finish};
 use crate::signals::StopRequests;
 use crate::workspace::StartedBy;
+
+/// How long the server waits at its end for events that the engine does not have yet.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
     let flags = &arguments.http;
@@ -40,11 +48,17 @@ pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
     let state =
         opening.own_state().ok_or_else(|| Stop::usage("there is no home folder: give --state-dir"))?;
     let metrics = configuration.settings.metrics;
-    let tenants = Arc::new(Tenants::new(opening.clone(), state, common, configuration));
+    let replicas = configuration.settings.replicas.as_ref().map(|settings| Replicas::new(settings, &state));
+    let replicas = replicas.transpose().map_err(Stop::Usage)?;
+    let cookie_key = cookie_key(&state).map_err(Stop::of)?;
+    let events = configuration.settings.replicas.as_ref().map(event_sender);
+    let events = events.transpose().map_err(Stop::Usage)?.flatten();
+    let tenants = Arc::new(Tenants::new(opening.clone(), state, common, configuration, events.clone()));
 
     let (reload, reloads) = watch::channel(0);
     let requests = StopRequests::listen(LONGEST_OVER_HTTP, Some(reload))?;
-    let listening = flags.listen(certificate.is_some()).await.map_err(Stop::of)?;
+    let replica = replicas.as_ref().map(Replicas::address);
+    let listening = flags.listen(certificate.is_some(), replica).await.map_err(Stop::of)?;
     let listening = listening.ok_or_else(|| Stop::usage("--team needs --http"))?;
     let watchers = match metrics {
         Some(address) => Some(
@@ -57,11 +71,33 @@ pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
     flags.announce(&listening, None).map_err(Stop::of)?;
 
     let authenticator = Arc::new(TeamAuthenticator::new(Arc::clone(&tenants)));
-    let (opening, ready) = (Arc::clone(&tenants), Arc::clone(&tenants));
-    let server = HttpServer::new(authenticator, listening.guard, Limits::default(), move |principal| {
+    let [opening, keeping, ready] = [(); 3].map(|()| Arc::clone(&tenants));
+    let has_met = replicas.clone();
+    let mut server = HttpServer::new(authenticator, listening.guard, Limits::default(), move |principal| {
         opening.server(principal)
     })
-    .ready_when(move || ready.all().iter().all(|open| !open.emend.is_recovering()));
+    .keeping_sessions(move |principal| keeping.server(principal).ok()?.session_keeper(principal))
+    .reviewed_by(Arc::new(TeamSignIn::new(Arc::clone(&tenants))), cookie_key)
+    .ready_when(move || {
+        has_met.as_ref().is_none_or(Replicas::has_met_engine)
+            && ready.all().iter().all(|open| !open.emend.is_recovering())
+    });
+    // Dropped at the end, which ends the thread.
+    let mut keeping = None;
+    if let Some(replicas) = &replicas {
+        server = server.placed_by(Arc::new(replicas.clone()));
+        let opened = Arc::clone(&tenants);
+        let is_open = move |tenant: &str| opened.is_open(tenant);
+        let (server, tenants, runtime) = (server.clone(), Arc::clone(&tenants), Handle::current());
+        let lost = move |taken_over: &[String]| {
+            let _inside = runtime.enter();
+            let is_lost =
+                |tenant: Option<&str>| taken_over.iter().any(|lost| lost == tenant.unwrap_or_default());
+            server.forget(is_lost);
+            tenants.close(taken_over);
+        };
+        keeping = Some(replicas.keep(is_open, lost).map_err(Stop::of)?);
+    }
     let shown = certificate.map(Certificate::new);
     let reloader = Reloader {
         file,
@@ -103,8 +139,25 @@ pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
     };
     let open = tenants.all().into_iter().map(|open| (open.workspace, open.effects)).collect();
     finish(open, AFTER_SIGNAL, &requests).await;
+    drop(keeping);
+    let end = move || {
+        if let Some(events) = events {
+            events.end(LAST_EVENTS);
+        }
+        if let Some(replicas) = replicas {
+            // Only now, since who takes over reads what was written here.
+            replicas.end();
+        }
+    };
+    tokio::task::spawn_blocking(end).await.ok();
     served?;
     Ok(Exit::Done)
+}
+
+/// Returns the key of the cookies of people, which all servers with this state folder have.
+fn cookie_key(state: &Path) -> anyhow::Result<CookieKey> {
+    let seal = Seal::of_user(Some(state)).with_context(|| state.display().to_string())?;
+    CookieKey::new(&seal.key_for("cookies of the review page")).context("there is no key for cookies")
 }
 
 /// What reads the settings again.
@@ -139,6 +192,7 @@ impl Reloader<'_> {
             _ => anyhow::bail!("whether TLS is spoken can only change with a new start"),
         };
         anyhow::ensure!(old.metrics == new.metrics, "metrics: it can only change with a new start");
+        anyhow::ensure!(old.replicas == new.replicas, "replicas: they can only change with a new start");
         let is_without_tenants = !new.has_tenants();
         let changed = self.tenants.replace(configuration)?;
         if let Some((shown, read)) = replaces {

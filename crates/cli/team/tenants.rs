@@ -15,6 +15,8 @@ use emend_threads::Mutex;
 use emend_workspace::{RootSpec, Workspace};
 
 use super::configuration::{Configuration, Tenant};
+use super::event_sender::EventSender;
+use super::worktree;
 use crate::workspace::{Opened, OpeningFlags};
 
 /// The most workspaces that are open at once. Of more, those that nobody uses are closed.
@@ -29,6 +31,8 @@ pub(crate) struct Tenants {
     configuration: Mutex<Arc<Configuration>>,
     open: Mutex<HashMap<String, Arc<Place>>>,
     folders: Mutex<Vec<TakenFolder>>,
+    /// What sends the events of the tenants to the engine of several servers.
+    events: Option<EventSender>,
 }
 
 /// Where the workspace of a tenant is, or is about to be. It is locked while the workspace is being opened.
@@ -63,10 +67,22 @@ impl Tenants {
         state: PathBuf,
         common: Option<OpenTenant>,
         configuration: Configuration,
+        events: Option<EventSender>,
     ) -> Self {
         let configuration = Mutex::new(Arc::new(configuration));
         let (open, folders) = Default::default();
-        Self { opening, state, common, configuration, open, folders }
+        let tenants = Self { opening, state, common, configuration, open, folders, events };
+        if let Some(common) = &tenants.common {
+            tenants.send_events("", common);
+        }
+        tenants
+    }
+
+    /// Has the events of an open workspace sent to the engine, if there is one.
+    fn send_events(&self, id: &str, open: &OpenTenant) {
+        if let Some(events) = &self.events {
+            events.follow(id, &open.emend, open.workspace.event_log());
+        }
     }
 
     /// Returns the current configuration.
@@ -89,6 +105,18 @@ impl Tenants {
         Ok(self.open.lock().extract_if(is_changed).map(|(id, _)| id).collect())
     }
 
+    /// Returns whether the workspace of a tenant is open. Where there are no tenants, that of all is.
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.common.is_some() || self.open.lock().contains_key(id)
+    }
+
+    /// Closes tenants that another server may have served meanwhile. What was begun in one is finished.
+    pub(crate) fn close(&self, ids: &[String]) {
+        let closed: Vec<_> = self.open.lock().extract_if(|id, _| ids.contains(id)).collect();
+        // A workspace takes its time to end, and whoever is told of this has others to look after.
+        std::thread::spawn(move || drop(closed));
+    }
+
     /// Returns the server for a principal. Opens the workspace of their tenant if it is not open, which takes its time.
     pub(crate) fn server(&self, principal: &Principal) -> io::Result<Emend> {
         let open = match (principal.tenant(), &self.common) {
@@ -102,7 +130,7 @@ impl Tenants {
             (None, Some(common)) => common.clone(),
             _ => return Err(io::Error::other("there is no tenant for it")),
         };
-        Ok(open.emend.for_session_of(principal))
+        Ok(open.emend.for_kept_session_of(principal))
     }
 
     /// Returns all open workspaces.
@@ -152,8 +180,9 @@ impl Tenants {
         let configuration = self.configuration();
         let tenant = configuration.with_id(id).context("there is no such tenant any more")?;
         let mut folders = Vec::new();
+        let state = self.state_of(id, &tenant.name);
         for written in &tenant.folders.workspace {
-            folders.push(real_folder(&RootSpec::parse(written).path, &tenant)?);
+            folders.push(real_folder(&RootSpec::parse(written).path, &tenant, &state)?);
         }
         {
             let mut taken = self.folders.lock();
@@ -170,12 +199,13 @@ impl Tenants {
             let take = |path| TakenFolder { place: Arc::downgrade(place), id: id.to_owned(), path };
             taken.extend(folders.into_iter().map(take));
         }
-        let state = self.state_of(id, &tenant.name);
         let mut own = configuration.files.clone();
         own.extend(self.opening.files()?);
         let opened =
             self.opening.open_tenant(&tenant.folders.workspace, tenant.folders.is_read_only, state, &own)?;
-        Ok(OpenTenant::new(opened))
+        let opened = OpenTenant::new(opened);
+        self.send_events(id, &opened);
+        Ok(opened)
     }
 
     /// Returns the state folder of a tenant. Whoever reads its name knows whose it is; the hash keeps equal names apart.
@@ -194,8 +224,12 @@ fn close_idle(open: &mut HashMap<String, Arc<Place>>) {
 
 /// Returns the folder of a tenant without links, which is made if the tenant's are. The folder of a template must be there
 /// under exactly the name of its tenant: neither a link nor other letters may lead to another's.
-fn real_folder(path: &Path, tenant: &Tenant) -> anyhow::Result<PathBuf> {
-    if tenant.creates && !path.exists() {
+fn real_folder(path: &Path, tenant: &Tenant, state: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(repository) = &tenant.git {
+        worktree::ensure_there(repository, path, &tenant.name, state).with_context(|| {
+            format!("{} cannot be made as a worktree of {}", path.display(), repository.display())
+        })?;
+    } else if tenant.creates && !path.exists() {
         make(path).with_context(|| format!("{} cannot be made", path.display()))?;
     }
     let real = path.canonicalize().with_context(|| format!("{} cannot be opened", path.display()))?;

@@ -1,0 +1,196 @@
+//! Several servers for the same tenants: which tenants this one serves, and the thread that keeps its leases.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, ensure};
+
+use emend_replicas::{Holder, Leases, Placed, Redis, RedisSettings, RedisStreams};
+use emend_server::http::{Place, Placement, Placing};
+use emend_team::ReplicaSettings;
+use emend_workspace::Seal;
+
+use super::event_sender::EventSender;
+use crate::http;
+
+/// The environment variable with the address of this server, for settings that are the same for all.
+const ADDRESS: &str = "EMEND_REPLICA_ADDRESS";
+
+/// The tenants of this server among several.
+#[derive(Clone)]
+pub(super) struct Replicas {
+    leases: Arc<Leases>,
+    holder: Holder,
+    /// What all servers have in their state folder, by which they know each other. Who else can write to the engine has no tokens
+    /// sent to an address of theirs.
+    seal: Arc<Seal>,
+    /// Held by whoever asks the engine. One that gives no answer holds up one thread, not as many as there are requests.
+    asking: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Replicas {
+    /// Creates them as the settings say, without speaking to the engine yet. All servers have this state folder.
+    pub(super) fn new(settings: &ReplicaSettings, state: &Path) -> anyhow::Result<Self> {
+        let address = std::env::var(ADDRESS).ok().filter(|address| !address.is_empty());
+        let address = address.or_else(|| settings.address.clone()).with_context(|| {
+            format!("replicas: give 'address', or {ADDRESS}: where the other servers reach this one")
+        })?;
+        let has_port = address.rsplit_once(':').is_some_and(|(host, port)| {
+            let is_plain = host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/@?#".contains(&byte));
+            !host.is_empty() && is_plain && port.parse::<u16>().is_ok_and(|port| port != 0)
+        });
+        ensure!(has_port, "replicas: '{address}' is no HOST:PORT");
+        let engine =
+            Redis::new(&engine_settings(settings)?).map_err(|why| anyhow!("replicas: engine: {why}"))?;
+        let mut run = [0; 16];
+        getrandom::fill(&mut run).map_err(|error| anyhow!("the system gave no random bytes: {error}"))?;
+        let seal = Seal::of_user(Some(state)).with_context(|| format!("replicas: {}", state.display()))?;
+        ensure!(seal.is_kept(), "replicas: nothing can be kept in the state folder, {}", state.display());
+        let run = format!("{:032x}", u128::from_le_bytes(run));
+        let holder = Holder::new(&address, &run);
+        let time = Duration::from_secs(settings.lease_seconds);
+        let leases = Arc::new(Leases::new(Arc::new(engine), holder.clone(), time));
+        Ok(Self { leases, holder, seal: Arc::new(seal), asking: Arc::default() })
+    }
+
+    /// Returns where the other servers reach this one.
+    pub(super) fn address(&self) -> &str {
+        self.holder.address()
+    }
+
+    /// Returns whether the engine has ever given an answer of use. Without one, nobody can be served.
+    pub(super) fn has_met_engine(&self) -> bool {
+        self.leases.has_answered()
+    }
+
+    /// Renews the leases on a thread of its own, until what this returns is dropped. Calls `lost` with the ids of tenants whose
+    /// leases have lapsed, so that another server may have served them. Leases of tenants that are not open are given back.
+    pub(super) fn keep(
+        &self,
+        is_open: impl Fn(&str) -> bool + Send + 'static,
+        lost: impl Fn(&[String]) + Send + 'static,
+    ) -> anyhow::Result<Sender<()>> {
+        let (stop, stopped) = mpsc::channel();
+        let leases = Arc::clone(&self.leases);
+        let keep = move || {
+            let (mut is_in_trouble, mut served) = (false, BTreeSet::new());
+            loop {
+                let forget = |lapsed: &[String]| {
+                    tracing::warn!(tenants = ?lapsed, "leases have lapsed: another server may serve these tenants now");
+                    lost(lapsed);
+                };
+                // Where nothing is held, renewing says nothing of the engine.
+                let renewed = leases.probe().and_then(|()| leases.renew(forget));
+                match &renewed {
+                    Ok(()) if is_in_trouble => tracing::info!("the engine of the replicas is of use again"),
+                    Err(error) if !is_in_trouble => {
+                        tracing::warn!(%error, "the engine of the replicas is of no use");
+                    }
+                    _ => {}
+                }
+                is_in_trouble = renewed.is_err();
+                leases.give_back_unused(&is_open);
+                let serves = leases.held();
+                for tenant in serves.difference(&served) {
+                    tracing::info!(tenant, "is served here from now on");
+                }
+                served = serves;
+                if stopped.recv_timeout(leases.pause()) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("leases".into()).spawn(keep)?;
+        Ok(stop)
+    }
+
+    /// Lets other servers have all tenants. Blocks.
+    pub(super) fn end(&self) {
+        self.leases.keep_only(&BTreeSet::new());
+    }
+}
+
+/// Starts what sends events to the engine, if it is to have any, without speaking to it yet.
+pub(super) fn event_sender(settings: &ReplicaSettings) -> anyhow::Result<Option<EventSender>> {
+    if settings.events_kept == 0 {
+        return Ok(None);
+    }
+    let streams =
+        RedisStreams::new(&engine_settings(settings)?).map_err(|why| anyhow!("replicas: engine: {why}"))?;
+    let sender = EventSender::start(Arc::new(streams), settings.events_kept)?;
+    Ok(Some(sender))
+}
+
+/// Returns where the engine is, with its password.
+fn engine_settings(settings: &ReplicaSettings) -> anyhow::Result<RedisSettings> {
+    let password = settings
+        .password_file
+        .as_ref()
+        .map(|file| {
+            let text = http::read_secret(file)
+                .with_context(|| format!("replicas: {} cannot be read", file.display()))?;
+            anyhow::Ok(text.trim().to_owned())
+        })
+        .transpose()?;
+    Ok(RedisSettings { url: settings.engine.clone(), password, prefix: settings.prefix.clone() })
+}
+
+/// What the proofs of servers are for.
+const PURPOSE: &str = "a server among several";
+
+/// Returns what a server proves: that it is at this address, to whoever has asked with this number.
+fn proven(address: &str, number: &str) -> Vec<u8> {
+    format!("{address} {number}").into_bytes()
+}
+
+impl Placement for Replicas {
+    fn place<'a>(&'a self, tenant: Option<&'a str>) -> Placing<'a, Place> {
+        Box::pin(async move {
+            let tenant = id_of(tenant).to_owned();
+            let turn = Arc::clone(&self.asking).lock_owned().await;
+            let leases = Arc::clone(&self.leases);
+            let place = move || {
+                let place = leases.place(&tenant);
+                // Also where the client has hung up: its thread is as busy.
+                drop(turn);
+                place
+            };
+            match tokio::task::spawn_blocking(place).await {
+                Ok(Placed::Here) => Place::Here,
+                // An earlier run at this address, whose lease has not lapsed yet.
+                Ok(Placed::At(holder)) if holder.address() == self.address() => Place::Nowhere,
+                Ok(Placed::At(holder)) => Place::At(holder.address().to_owned()),
+                Ok(Placed::Nowhere) | Err(_) => Place::Nowhere,
+            }
+        })
+    }
+
+    fn prove(&self, number: &str) -> String {
+        self.seal.mark(PURPOSE, &proven(self.address(), number))
+    }
+
+    fn is_proof(&self, address: &str, number: &str, proof: &str) -> bool {
+        self.seal.holds(PURPOSE, &proven(address, number), proof)
+    }
+
+    fn is_here(&self, tenant: Option<&str>) -> bool {
+        self.leases.is_held(id_of(tenant))
+    }
+
+    fn keep_only<'a>(&'a self, tenants: &'a BTreeSet<Option<String>>) -> Placing<'a, ()> {
+        let tenants = tenants.iter().map(|tenant| id_of(tenant.as_deref()).to_owned()).collect();
+        let leases = Arc::clone(&self.leases);
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || leases.keep_only(&tenants)).await.ok();
+        })
+    }
+}
+
+/// Returns the id of a tenant. Where there are no tenants, all is one.
+fn id_of(tenant: Option<&str>) -> &str {
+    tenant.unwrap_or_default()
+}
