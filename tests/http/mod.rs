@@ -233,6 +233,23 @@ fn a_session_belongs_to_its_token() {
 }
 
 #[test]
+fn a_preview_of_one_server_belongs_to_its_token_with_another() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let (_first, ann, _) = serve_two(&folder);
+    let (_second, ann_later, ben) = serve_two(&folder);
+    let asked = json!({"tool": "str_replace", "path": "a.txt", "old_string": "one", "new_string": "1"});
+    let handle = ann.call("edit_preview", asked).ok().handle();
+    let apply = |client: &Http| client.call("apply_preview", json!({"preview": handle}));
+    apply(&ben).refused("unknown-preview");
+    assert_eq!(folder.text("a.txt"), "one\n");
+    let first = apply(&ann_later).ok();
+    assert_eq!(folder.text("a.txt"), "1\n");
+    let again = apply(&ann).ok();
+    assert!(again.is_repeated() && again.structured["edit"] == first.structured["edit"]);
+    apply(&ben).refused("unknown-preview");
+}
+
+#[test]
 fn a_preview_belongs_to_its_token_and_a_lost_reply_edits_once() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let (_server, ann, ben) = serve_two(&folder);

@@ -417,6 +417,29 @@ fn over_http_the_state_of_a_question_belongs_to_its_token() {
 }
 
 #[test]
+fn over_http_another_server_may_get_the_answer_and_one_in_all_counts() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let tokens = [("ann", "ann-has-this-long-token"), ("ben", "ben-has-that-long-token")];
+    let launch = launch(&folder).argument("--mode").argument("ask");
+    let server = || HttpServer::with_tokens(&launch, &folder.beside("tokens"), &tokens);
+    let (first, next) = (server(), server());
+    let client = |server: &HttpServer, token: usize| Http::new(server.address(), tokens[token].1).asking();
+    let mut call = json!({"name": "str_replace", "arguments": replace("a.txt", "old", "new")});
+    let asked = client(&first, 0).request("tools/call", call.clone()).unwrap();
+    call["requestState"] = asked["requestState"].clone();
+    call["inputResponses"] = json!({"approve": yes()});
+    assert_eq!(client(&next, 1).request("tools/call", call.clone()).unwrap_err()["code"], -32602);
+    assert_eq!(folder.text("a.txt"), "old\n");
+    Answer::from_result(&client(&next, 0).request("tools/call", call.clone()).unwrap()).ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+    folder.write("a.txt", "old\n");
+    for server in [&first, &next, &server()] {
+        assert_eq!(client(server, 0).request("tools/call", call.clone()).unwrap_err()["code"], -32602);
+    }
+    assert_eq!(folder.text("a.txt"), "old\n");
+}
+
+#[test]
 fn an_answer_without_a_state_is_none() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, Era::Modern);

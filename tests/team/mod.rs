@@ -2,8 +2,10 @@
 
 mod authorities;
 mod doctor;
+mod review;
 mod running;
 mod tenants;
+mod worktrees;
 
 use emend_testkit::authority::{FakeAuthority, SigningKey};
 use emend_testkit::{Folder, Http, HttpServer, Launch};

@@ -97,7 +97,7 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     server.hang_up();
     let cy = client(&server, &format!("{BEN}x"));
     wait_until(|| status(&cy) == 200);
-    assert_eq!(status(&ann), 404, "the session ended with the workspace as it was");
+    assert_eq!(status(&ann), 200, "the session goes on in the workspace as it is now");
     while hers.next_message().is_some() {}
     assert!(begun.elapsed() < Duration::from_secs(30), "and its stream did, too");
     assert_eq!(his.status, 200);
@@ -111,6 +111,51 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     wait_until(|| status(&ben) == 401);
     server.terminate();
     assert!(server.wait().success());
+}
+
+#[test]
+fn a_session_goes_on_with_the_next_server_which_knows_what_was_read() {
+    let folder = Folder::with([
+        ("red/a.txt", "one\n"),
+        ("red/b.txt", "one\n"),
+        ("red/c.txt", "one\n"),
+        ("blue/a.txt", ""),
+    ]);
+    let tokens = folder.beside("tokens");
+    let settings = format!(
+        "tokens = {tokens:?}\n[[tenant]]\nname = \"red\"\nworkspace = {:?}\n[[tenant]]\nname = \"blue\"\nworkspace = {:?}\n",
+        folder.at("red"),
+        folder.at("blue")
+    );
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\nben {BEN} tenant=blue\n")).unwrap();
+    let server = serve_tenants(&folder, &settings);
+    let (ann, ben) = (client(&server, ANN).legacy(), client(&server, BEN).legacy());
+    ann.read("a.txt");
+    ann.read("b.txt");
+    ann.replace("b.txt", "one", "two").ok();
+    // As a kill would end it.
+    drop(server);
+    let server = serve_tenants(&folder, &settings);
+    let [ann, ben] = [ann, ben].map(|client| client.towards(server.address()));
+
+    let whole = |name: &str| ann.call("write_file", json!({"path": name, "content": "new\n"}));
+    whole("a.txt").ok();
+    whole("c.txt").refused("not-read");
+    folder.write("red/b.txt", "theirs\n");
+    whole("b.txt").refused("stale-file");
+    // The edits before are its own, too.
+    folder.write("red/b.txt", "two\n");
+    ann.call("undo_edit", json!({})).ok();
+    ann.call("undo_edit", json!({})).ok();
+    assert_eq!(["red/a.txt", "red/b.txt"].map(|name| folder.text(name)), ["one\n", "one\n"]);
+    // Nobody else has it, whatever they call it.
+    let hers = ann.session().unwrap().to_owned();
+    assert_eq!(ben.begin("tools/list", json!({})).finish().status, 200);
+    let theft = ben.clone().in_session(&hers);
+    assert_eq!(theft.begin("tools/list", json!({})).finish().status, 404);
+    // What its client has ended does not come back.
+    ann.close();
+    assert_eq!(ann.begin("tools/list", json!({})).finish().status, 404);
 }
 
 #[test]

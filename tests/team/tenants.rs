@@ -306,6 +306,23 @@ fn a_tenant_that_does_too_much_in_a_minute_is_told_when_to_come_back() {
 }
 
 #[test]
+fn who_may_not_edit_uses_up_nothing_of_the_quota() {
+    let folder = Folder::with([("red/a.txt", "one\n")]);
+    let tokens = folder.beside("tokens");
+    let [ann, cy] = ["ann", "cy"].map(|name| format!("{name}-has-a-long-token-0123456789"));
+    std::fs::write(&tokens, format!("ann {ann} tenant=red\ncy {cy} files:read tenant=red\n")).unwrap();
+    let settings = format!(
+        "tokens = {tokens:?}\n[[tenant]]\nname = \"red\"\nworkspace = {:?}\nedits_per_minute = 1\n",
+        folder.at("red")
+    );
+    let server = serve_tenants(&folder, &settings);
+    for _ in 0..3 {
+        client(&server, &cy).replace("a.txt", "one", "two").refused("insufficient-scope");
+    }
+    client(&server, &ann).replace("a.txt", "one", "two").ok();
+}
+
+#[test]
 fn a_tenant_may_be_read_only_whatever_its_tokens_say() {
     let scene = scene("read_only = true\n");
     let red = scene.client("ann", "red");

@@ -115,16 +115,56 @@ fn one_handle_sent_many_times_at_once_edits_once() {
 }
 
 #[test]
-fn a_handle_is_good_for_whoever_got_it() {
+fn a_handle_that_nobody_got_is_unknown() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let mut client = serve(&folder);
     let handle = client.preview("str_replace", replacement("one", "1")).ok().handle();
-    apply(&mut serve(&folder), &handle).refused("unknown-preview");
     apply(&mut client, "preview-00000000000000000000000000000000").refused("unknown-preview");
     apply(&mut client, "").refused("unknown-preview");
     apply(&mut client, &handle[..handle.len() - 1]).refused("unknown-preview");
     assert_eq!(folder.text("a.txt"), "one\n");
     apply(&mut client, &handle).ok();
+}
+
+#[test]
+fn a_preview_outlives_its_server_and_is_applied_once_in_all() {
+    let folder = Folder::with([("a.txt", "one\n2\n3\nfour\n"), ("b.txt", "b\n")]);
+    let (mut before, mut after) = (serve_in_full(&folder), serve_in_full(&folder));
+    let patch =
+        client::patch("*** Update File: a.txt\n@@\n-one\n+1\n 2\n 3\n-four\n+4\n*** Add File: n.txt\n+n");
+    let shown = before.preview("apply_patch", json!({"patch": patch})).ok();
+    let done = apply(&mut after, &shown.handle()).ok();
+    for same in ["diff", "changed_files", "bytes_changed", "files"] {
+        assert_eq!(shown.structured[same], done.structured[same], "{same} is as it was shown");
+    }
+    for server in [&mut before, &mut after, &mut serve(&folder)] {
+        let again = apply(server, &shown.handle()).ok();
+        assert!(again.is_repeated() && again.structured["edit"] == done.structured["edit"]);
+    }
+
+    let patch = client::patch("*** Update File: a.txt\n@@\n-1\n+one\n@@\n-4\n+four");
+    let shown = before.preview("apply_patch", json!({"patch": patch})).ok();
+    let numbers = hunks(&shown, 0);
+    apply_hunks(&mut before, &shown.handle(), &numbers[1..]).ok();
+    assert_eq!(folder.text("a.txt"), "1\n2\n3\nfour\n");
+    apply_hunks(&mut after, &shown.handle(), &numbers[..1]).refused("invalid-argument");
+
+    let handle = before.preview("str_replace", replacement("four", "4")).ok().handle();
+    folder.write("a.txt", "1\n2\n3\nfour\nfive\n");
+    apply(&mut after, &handle).refused("stale-preview");
+    assert_eq!(folder.text("a.txt"), "1\n2\n3\nfour\nfive\n");
+}
+
+#[test]
+fn a_file_that_came_meanwhile_is_not_overwritten_by_the_preview_of_a_server_that_is_gone() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let (mut before, mut after) = (serve(&folder), serve(&folder));
+    let handle = before.preview("write_file", json!({"path": "new.txt", "content": "ours\n"})).ok().handle();
+    folder.write("new.txt", "theirs\n");
+    after.read("new.txt");
+    apply(&mut after, &handle).refused("unknown-preview");
+    apply(&mut before, &handle).refused("stale-preview");
+    assert_eq!(folder.text("new.txt"), "theirs\n");
 }
 
 #[test]
