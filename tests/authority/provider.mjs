@@ -1,5 +1,5 @@
-// A certified OpenID provider on loopback for the suite `team`: one client for itself, and one for a person, who says yes to
-// everything. Arguments: the resource for which it issues JWTs. It prints its address.
+// A certified OpenID provider on loopback for the suite `team`: one client for itself, one for a person, who says yes to
+// everything, and one for the review page. Arguments: the resource for which it issues JWTs. It prints its address.
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 
@@ -17,7 +17,13 @@ const server = createServer().listen(0, '127.0.0.1', () => {
         redirect_uris: [],
         response_types: [],
       },
-      { client_id: 'emend', client_secret: 'se:cret', grant_types: [], redirect_uris: [], response_types: [] },
+      {
+        // The server itself: it asks about tokens, and has people sign in to its review page.
+        client_id: 'emend',
+        client_secret: 'se:cret',
+        grant_types: ['authorization_code'],
+        redirect_uris: [`${new URL(resource).origin}/review/signed-in`],
+      },
       {
         client_id: 'desk',
         token_endpoint_auth_method: 'none',

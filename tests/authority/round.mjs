@@ -55,6 +55,31 @@ async function token(endpoint, form, credentials) {
   return said.access_token;
 }
 
+// What a browser keeps. Both servers are on one machine, so it sends all of it to both.
+const cookies = new Map();
+
+async function browse(url, init = {}) {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const response = await fetch(url, { redirect: 'manual', ...init, headers: { cookie, ...init.headers } });
+  for (const set of response.headers.getSetCookie()) {
+    const [name, ...value] = set.split(';')[0].split('=');
+    cookies.set(name, value.join('='));
+  }
+  return response;
+}
+
+// Follows redirects until one leads to an address that begins so, and returns that.
+async function follow(from, to) {
+  let at = from;
+  for (let turns = 0; !at.startsWith(to); turns += 1) {
+    assert.ok(turns < 12, `redirected for ever, now to ${at}`);
+    const response = await browse(at);
+    assert.ok([302, 303].includes(response.status), `${at}: ${response.status} ${await response.text()}`);
+    at = new URL(response.headers.get('location'), at).href;
+  }
+  return at;
+}
+
 // From the first refusal to the authority.
 const refused = await post(undefined, { id: 1, method: 'tools/list' });
 assert.equal(refused.status, 401);
@@ -103,20 +128,7 @@ const parameters = {
   code_challenge_method: 'S256',
 };
 asked.search = new URLSearchParams(parameters);
-const cookies = new Map();
-let at = asked.href;
-let turns = 0;
-while (!at.startsWith(redirect)) {
-  assert.ok(++turns < 12, `redirected for ever, now to ${at}`);
-  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
-  assert.ok([302, 303].includes(response.status), `${at}: ${response.status} ${await response.text()}`);
-  for (const set of response.headers.getSetCookie()) {
-    const [name, ...value] = set.split(';')[0].split('=');
-    cookies.set(name, value.join('='));
-  }
-  at = new URL(response.headers.get('location'), at).href;
-}
+const at = await follow(asked.href, redirect);
 const code = new URL(at).searchParams.get('code');
 assert.ok(code, at);
 const form = { grant_type: 'authorization_code', client_id: 'desk', code, redirect_uri: redirect };
@@ -127,10 +139,32 @@ assert.equal(own.result.isError, false, JSON.stringify(own.result));
 const history = await call(persons, session, 'edit_history', {});
 assert.match(history.result.content[0].text, /round \(ann\) \(you\)/);
 
+// The same person on the review page: they sign in, see what was edited in their tenant alone, take it back and make it again.
+const { origin } = new URL(endpoint);
+const back = await follow(`${origin}/review`, `${origin}/review/signed-in`);
+assert.equal((await browse(back)).status, 200);
+assert.match(await (await browse(`${origin}/review`)).text(), /<meta name="emend-person" content="ann">/);
+
+async function onPage(name, args, headers = { origin }) {
+  const body = JSON.stringify({ name, arguments: args });
+  const type = { 'content-type': 'application/json' };
+  return browse(`${origin}/review/call`, { method: 'POST', headers: { ...type, ...headers }, body });
+}
+
+const { structuredContent: list } = await (await onPage('review', {})).json();
+assert.deepEqual(list.entries.map(({ title }) => title), ['str_replace by round (ann)']);
+const taken = await (await onPage('undo_edit', { edit: list.entries[0].id })).json();
+assert.equal(taken.isError, false, JSON.stringify(taken));
+const again = await (await onPage('undo_edit', { edit: taken.structuredContent.edit })).json();
+assert.equal(again.isError, false, JSON.stringify(again));
+assert.equal((await onPage('review', {}, { origin: 'http://127.0.0.1:9' })).status, 403);
+assert.equal((await browse(`${origin}/review/sign-out`, { method: 'POST', headers: { origin } })).status, 200);
+assert.equal((await onPage('review', {})).status, 401);
+
 // A token whose end was changed on its way.
 const [head, , signature] = persons.split('.');
 const forged = JSON.parse(Buffer.from(persons.split('.')[1], 'base64url'));
 forged.scope = 'files:read files:write files:approve';
 const changed = `${head}.${Buffer.from(JSON.stringify(forged)).toString('base64url')}.${signature}`;
 assert.equal((await post(changed, { id: 1, method: 'tools/list' })).status, 401);
-console.log('a client for itself, a person with PKCE, an opaque token, and two that are no good');
+console.log('a client for itself, a person with PKCE and on the review page, an opaque token, and two that are no good');

@@ -1,8 +1,10 @@
-//! Real MCP clients against the release build, over standard input and output and over HTTP. Each library lists the
+//! Real MCP clients against the release build, over standard input and output, over HTTP, and over HTTP through a proxy that
+//! hands the requests to three servers in turn. Each library lists the
 //! tools, reads, previews, applies, patches, moves, deletes and undoes in its own workspace. Its script asserts the
 //! bytes on disk after every step. The scripts are in tests/clients, as thin adapters of one round for each language.
 //! The examples in Python and TypeScript run with the same libraries. Jupyter's nbformat reads what edits of cells make.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use anyhow::{Result, ensure};
 use emend_testkit::http::HttpServer;
 use emend_testkit::{Folder, Launch};
 
+use crate::replicas::{Cluster, SERVERS, has_programs};
 use crate::{bounded, installed};
 
 /// The folders of the adapters, with the pinned versions of their libraries.
@@ -62,7 +65,10 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
         ensure!(known.contains(name), "there is no '{name}'; there are: {}", known.join(", "));
     }
     let is_wanted = |name: &str| names.is_empty() || names.contains(&name);
-    let mut table = format!("{:<20}{:>10}{:>10}\n", "", "stdio", "HTTP");
+    let played: Vec<&str> = CLIENTS.iter().map(|client| client.0).filter(|name| is_wanted(name)).collect();
+    let has_servers = !played.is_empty() && has_programs();
+    let servers = has_servers.then(|| Cluster::start(emend, &played, SERVERS)).transpose()?;
+    let mut table = format!("{:<20}{:>10}{:>10}{:>10}\n", "", "stdio", "HTTP", "3 servers");
     let mut failures = Vec::new();
     let mut entry = |what: &str, result: Result<Option<Duration>>| match result {
         Ok(Some(time)) => format!("{:>10}", format!("{:.1} s", time.as_secs_f64())),
@@ -73,10 +79,9 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
         }
     };
     for client in CLIENTS.iter().filter(|client| is_wanted(client.0)) {
-        let over = |transport| format!("{} over {transport:?}", client.0);
-        let [stdio, http] = [Transport::Stdio, Transport::Http]
-            .map(|transport| entry(&over(transport), play(emend, client, transport)));
-        table += &format!("{:<20}{stdio}{http}\n", client.0);
+        let ways = [Way::Stdio, Way::Http, servers.as_ref().map_or(Way::None, Way::Servers)];
+        let times = ways.map(|way| entry(&format!("{}, {}", client.0, way.name()), play(emend, client, way)));
+        table += &format!("{:<20}{}\n", client.0, times.concat());
     }
     for (name, library, folder) in EXAMPLES.iter().filter(|example| is_wanted(example.0)) {
         table += &format!("{name:<20}{}\n", entry(name, run_example(emend, name, *library, folder)));
@@ -100,32 +105,54 @@ fn run_example(emend: &Path, name: &str, library: Library, folder: &str) -> Resu
     Ok(Some(begun.elapsed()))
 }
 
-/// How a client reaches the server: it starts one, or connects to a running one.
-#[derive(Clone, Copy, Debug)]
-enum Transport {
+/// How a client reaches the server.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    /// It starts one.
     Stdio,
+    /// It connects to one that runs.
     Http,
+    /// It connects to a proxy with several servers behind it.
+    Servers(&'a Cluster),
+    /// This machine lacks what it needs.
+    None,
+}
+
+impl Way<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "standard input and output",
+            Self::Http => "HTTP",
+            Self::Servers(_) | Self::None => "several servers",
+        }
+    }
 }
 
 /// Plays one round and returns its duration; `None` if the machine cannot run the client.
-fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Duration>> {
-    let (_, library, script, arguments) = client;
+fn play(emend: &Path, client: &Client, way: Way<'_>) -> Result<Option<Duration>> {
+    let (name, library, script, arguments) = client;
     let from = if *library == Library::Node { NODE } else { PYTHON };
     let Some(mut command) = library.command(from, script)? else { return Ok(None) };
     let folder = Folder::new();
     command.args(*arguments).env("EMEND", emend);
     command.env("EMEND_WORKSPACE", folder.path()).env("EMEND_STATE", folder.state());
-    let _server = match transport {
-        Transport::Stdio => None,
-        Transport::Http => {
-            let server =
-                HttpServer::start(&Launch::new(emend).workspace(folder.path()).state(folder.state()));
-            command
-                .env("EMEND_URL", format!("http://{}/mcp", server.address()))
-                .env("EMEND_TOKEN", server.token());
-            Some(server)
-        }
+    let mut calls = |address: SocketAddr, token: &str| {
+        command.env("EMEND_URL", format!("http://{address}/mcp")).env("EMEND_TOKEN", token);
     };
+    let mut server = None;
+    match way {
+        Way::Stdio => {}
+        Way::Http => {
+            let launch = Launch::new(emend).workspace(folder.path()).state(folder.state());
+            let started = server.insert(HttpServer::start(&launch));
+            calls(started.address(), started.token());
+        }
+        Way::Servers(cluster) => {
+            calls(cluster.proxy, &cluster.token(name, 0));
+            command.env("EMEND_WORKSPACE", cluster.folder.at(name));
+        }
+        Way::None => return Ok(None),
+    }
     let begun = Instant::now();
     bounded::run(&mut command, TIME)?;
     Ok(Some(begun.elapsed()))

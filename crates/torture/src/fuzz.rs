@@ -2,9 +2,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 const FOLDER: &str = "tests/fuzz";
 /// The limits for one input: five seconds and a gigabyte.
@@ -29,31 +31,49 @@ pub(crate) fn run(time: Duration) -> Result<()> {
     ensure!(cargo_fuzz(&["build"]).status()?.success(), "the targets do not build");
     let listed = cargo_fuzz(&["list"]).output().context("cargo fuzz list")?;
     let targets = String::from_utf8(listed.stdout)?;
-    let mut failed = Vec::new();
-    for target in targets.split_whitespace() {
-        let output = cargo_fuzz(&["run", target])
-            .args(corpora(target)?)
-            .arg("--")
-            .args(LIMITS)
-            .arg(format!("-max_total_time={}", time.as_secs()))
-            .args(dictionary(target))
-            .arg("-print_final_stats=1")
-            .output()?;
-        let log = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() {
-            println!("{target:<16}{:>10} inputs, nothing found", executions(&log));
-        } else {
-            println!("{target:<16}FAILED after {} inputs", executions(&log));
-            eprintln!("{log}");
-            failed.push(target);
+    // Two at a time, since each fuzzes on one thread.
+    let queue = Mutex::new(targets.split_whitespace());
+    let next = || queue.lock().ok()?.next();
+    let work = || {
+        let mut failed = Vec::new();
+        while let Some(target) = next() {
+            if !fuzz(target, time)? {
+                failed.push(target);
+            }
         }
-    }
+        Ok(failed)
+    };
+    let both: Result<Vec<Vec<&str>>> = thread::scope(|scope| {
+        let both = [scope.spawn(work), scope.spawn(work)];
+        both.into_iter().map(|worker| worker.join().map_err(|_| anyhow!("a thread has panicked"))?).collect()
+    });
+    let failed = both?.concat();
     ensure!(
         failed.is_empty(),
         "found something: {}; the inputs are in {FOLDER}/artifacts",
         failed.join(", ")
     );
     Ok(())
+}
+
+/// Fuzzes one target. Returns false, after its log, if something was found.
+fn fuzz(target: &str, time: Duration) -> Result<bool> {
+    let output = cargo_fuzz(&["run", target])
+        .args(corpora(target)?)
+        .arg("--")
+        .args(LIMITS)
+        .arg(format!("-max_total_time={}", time.as_secs()))
+        .args(dictionary(target))
+        .arg("-print_final_stats=1")
+        .output()?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        println!("{target:<16}{:>10} inputs, nothing found", executions(&log));
+    } else {
+        println!("{target:<16}FAILED after {} inputs", executions(&log));
+        eprintln!("{log}");
+    }
+    Ok(output.status.success())
 }
 
 fn cargo_fuzz(arguments: &[&str]) -> Command {

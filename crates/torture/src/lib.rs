@@ -12,6 +12,7 @@
 //! cargo xtask figures [OPTIONS] [GROUP...]  docs/FIGURES.md: what edits cost, beside the floor and other servers
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
+//! cargo xtask crowd [SECONDS|table]      200 tenants with 1,000 sessions beside one that floods, for docs/TEAM.md
 //! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
 //! cargo xtask browser [pictures]         the review page in a real browser, or its pictures; needs npm and chromium
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
@@ -19,6 +20,7 @@
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask projects [SECONDS [COLD [NAME...]]]  renames and moves in real projects, beside a plain client
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
+//! cargo xtask replicas [SECONDS]         three servers that fail in turn, with Redis and HAProxy: each edit is made once
 //! cargo xtask team                       a server for a team, with a real identity provider; needs npm
 //! cargo xtask wine [NAME|quick|all [SEED]] what is tested of Windows under Wine; needs wine64 and MinGW's C compiler
 //! ```
@@ -42,6 +44,7 @@ mod load;
 mod power;
 mod projects;
 mod race;
+mod replicas;
 mod servers;
 mod strace;
 mod team;
@@ -52,9 +55,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 /// The suites and their arguments, as a help text.
-pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, editors, \
+pub const SUITES: &str = "agents [NAME...], browser [pictures], clients [NAME...], conformance, crowd [SECONDS|table], editors, \
      figures [--quick] [GROUP...], formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], \
-     power [SECONDS], projects [SECONDS [COLD [NAME...]]], race [SECONDS], servers [NAME...], \
+     power [SECONDS], projects [SECONDS [COLD [NAME...]]], race [SECONDS], replicas [SECONDS], servers [NAME...], \
      strace [SECONDS [SEED]], strace POINT, team, wine [NAME|quick|all [SEED]]";
 
 /// The default duration of a suite.
@@ -79,6 +82,8 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("browser", _) => browser::run(&built::debug()?, browser::Task::Rounds)?,
         ("clients", names) => clients::run(&emend()?, names)?,
         ("conformance", _) => conformance::run(&emend()?)?,
+        ("crowd", ["table"]) => figures::crowd::table(&emend()?)?,
+        ("crowd", _) => figures::crowd::run(&emend()?, time()?.max(figures::crowd::SHORTEST))?,
         ("editors", _) => editors::run(&emend()?)?,
         ("figures", _) => figures::run(arguments)?,
         ("formatters", _) => formatters::run(&emend()?)?,
@@ -94,6 +99,7 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
             projects::run(&built::debug()?, time, cold, arguments.get(2..).unwrap_or_default())?;
         }
         ("race", _) => race::run(&emend()?, time()?)?,
+        ("replicas", _) => replicas::run(&emend()?, time()?.max(replicas::SHORTEST))?,
         ("servers", names) => servers::run(&emend()?, names)?,
         ("team", _) => team::run(&emend()?)?,
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point)?,

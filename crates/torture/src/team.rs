@@ -32,8 +32,9 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     std::fs::write(folder.beside("secret"), "se:cret")?;
     let tenant = |name: &str| format!("[[tenant]]\nname = \"{name}\"\nworkspace = {:?}\n", folder.at(name));
     let settings = format!(
-        "resource = \"{resource}\"\n[[authority]]\nissuer = \"{}\"\naudience = [\"{resource}\", \"{OPAQUE}\"]\n\
+        "resource = \"{resource}\"\n[review]\nclient = \"emend\"\nsecret_file = {:?}\n[[authority]]\nissuer = \"{}\"\naudience = [\"{resource}\", \"{OPAQUE}\"]\n\
          client = \"emend\"\nsecret_file = {:?}\n{}{}",
+        folder.beside("secret"),
         provider.issuer,
         folder.beside("secret"),
         tenant("red"),

@@ -6,7 +6,8 @@
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
 //! cargo xtask mutants [N [SEED [MINUTES]]]  N changes to the code, and whether its tests notice
-//! cargo xtask macos                      compiles and links the command for both kinds of Mac; needs Python
+//! cargo xtask macos [quick]              compiles and links the command for both kinds of Mac, and, unless it is to be quick,
+//!                                        compiles the tests; needs Python
 //! cargo xtask release [FOLDER]           what a release offers, made and tried; needs npm and Python
 //! cargo xtask review [--check]           the review page, made anew or checked; needs npm
 //! cargo xtask settings                   the table of settings in docs/CONFIGURATION.md, made anew
@@ -56,7 +57,8 @@ fn run() -> Result<()> {
     };
     match (task, arguments) {
         ("bundle", _) => bundle::run(&[(target::Target::own()?, &built::release()?)]),
-        ("macos", _) => macos::run(),
+        ("macos", ["quick"]) => macos::run(macos::Extent::Command),
+        ("macos", _) => macos::run(macos::Extent::Everything),
         ("mutants", _) => {
             let count = number(0, "N")?.map_or(MUTANTS, |count| count as usize);
             let time = Duration::from_secs(60 * number(2, "MINUTES")?.unwrap_or(MINUTES));
@@ -71,7 +73,7 @@ fn run() -> Result<()> {
             let is_there = emend_torture::run(task, arguments)?;
             ensure!(
                 is_there,
-                "the tasks are: bundle, macos, mutants [N [SEED [MINUTES]]], picture, release [FOLDER], review [--check], settings, tools; and the suites: {SUITES}"
+                "the tasks are: bundle, macos [quick], mutants [N [SEED [MINUTES]]], picture, release [FOLDER], review [--check], settings, tools; and the suites: {SUITES}"
             );
             Ok(())
         }

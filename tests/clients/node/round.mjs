@@ -43,8 +43,8 @@ export const server = {
 const warnings = [];
 console.warn = (...words) => warnings.push(words.join(" "));
 
-/** The whole round. `remembers` is false of a client that starts a server for each call: it cannot apply a preview. */
-export async function play(client, { remembers = true } = {}) {
+/** The whole round. A client may start a server for each call. */
+export async function play(client) {
   const names = ["notes.md", "menu.txt", "src/new.py", "kept/notes.md"];
   const [notes, menu, added, kept] = names.map((name) => join(EMEND_WORKSPACE, name));
   const holds = (file, content) => assert.deepEqual(readFileSync(file), Buffer.from(content));
@@ -65,16 +65,9 @@ export async function play(client, { remembers = true } = {}) {
   const handle = preview.structuredContent.preview;
   says(preview, handle);
 
-  let applied;
-  if (remembers) {
-    applied = done(await client.call("apply_preview", { preview: handle }));
-    const again = done(await client.call("apply_preview", { preview: handle }));
-    assert.equal(again.structuredContent.edit, applied.structuredContent.edit, "a handle edits once");
-  } else {
-    refused(await client.call("apply_preview", { preview: handle }), "unknown-preview");
-    holds(notes, NOTES);
-    applied = done(await client.call("str_replace", replacement));
-  }
+  const applied = done(await client.call("apply_preview", { preview: handle }));
+  const again = done(await client.call("apply_preview", { preview: handle }));
+  assert.equal(again.structuredContent.edit, applied.structuredContent.edit, "a handle edits once");
   changed(applied, ["notes.md"]);
   holds(notes, NOTES_EDITED);
 

@@ -23,11 +23,8 @@ function inspect(...words) {
   return JSON.parse(stdout).result;
 }
 
-await play(
-  {
-    tools: async () => inspect("--method", "tools/list", "--strict").tools.map((tool) => tool.name),
-    call: async (name, args) =>
-      inspect("--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(args)),
-  },
-  { remembers: Boolean(server.url) },
-);
+await play({
+  tools: async () => inspect("--method", "tools/list", "--strict").tools.map((tool) => tool.name),
+  call: async (name, args) =>
+    inspect("--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(args)),
+});

@@ -1,7 +1,7 @@
 //! A client over HTTP that costs little: one connection for all calls, and answers that are not parsed.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -49,15 +49,19 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects, and opens a session if it is to have one.
+    /// Connects with the one token of a server, and opens a session if it is to have one.
     pub(super) fn open(server: &HttpServer, era: Era) -> Result<Self> {
-        let stream = TcpStream::connect(server.address())?;
+        Self::to(server.address(), server.token(), era)
+    }
+
+    /// Connects to this address with this token.
+    pub(super) fn to(address: SocketAddr, token: &str, era: Era) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\n",
-            server.token(),
             era.revision()
         );
         let reader = BufReader::new(stream);

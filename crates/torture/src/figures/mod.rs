@@ -12,6 +12,7 @@
 mod answer;
 mod calls;
 mod clients;
+pub(crate) mod crowd;
 mod files;
 mod floor;
 mod http;

@@ -17,7 +17,7 @@ const WARM_UP: usize = 5;
 pub(super) struct Times(Vec<Duration>);
 
 impl Times {
-    fn new(mut times: Vec<Duration>) -> Self {
+    pub(super) fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
     }
