@@ -1,5 +1,5 @@
-//! The command, compiled and linked for both kinds of Mac on a machine that is none, and its lints and tests compiled. It
-//! cannot be run here: that is what the workflow's Macs are for.
+//! The command, compiled and linked for both kinds of Mac on a machine that is none; unless it is to be quick, its tests are
+//! compiled too, with the lints. It cannot be run here: that is what the workflow's Macs are for.
 //!
 //! Zig brings a C compiler and a linker with what they need of macOS, but for two of Apple's frameworks. The linker only
 //! wants to know what these have; so a list says that, and a symbol that is missing from it fails the link.
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
@@ -16,13 +16,20 @@ use emend_torture::{bounded, built, installed};
 
 use crate::target::TARGETS;
 
-/// The pinned version of Zig, from PyPI.
+/// The pinned versions of Zig and of cargo-zigbuild, which has Cargo use it; both come built from PyPI.
 const REQUIREMENTS: &str = "packaging/macos/requirements.txt";
-/// The pinned cargo-zigbuild, which has Cargo use it.
-const ZIGBUILD: &str = "0.20.1";
 /// The timeouts for an installation, and for a build.
 const INSTALLATION: Duration = Duration::from_secs(600);
 const BUILD: Duration = Duration::from_secs(1800);
+
+/// How much is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The command for both processors.
+    Command,
+    /// The tests too, with all lints.
+    Everything,
+}
 
 /// What the watching of files uses of Apple's frameworks.
 const FRAMEWORKS: [(&str, &[&str]); 2] = [
@@ -74,7 +81,7 @@ const FRAMEWORKS: [(&str, &[&str]); 2] = [
 ];
 
 /// Builds the command for each Mac, or says what is missing here.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(extent: Extent) -> Result<()> {
     let triples: Vec<&str> =
         TARGETS.iter().filter(|target| target.os == "macos").map(|target| target.triple).collect();
     let mut add = Command::new("rustup");
@@ -86,52 +93,62 @@ pub(crate) fn run() -> Result<()> {
         return Ok(());
     }
     let Some(python) = installed::python("zig", Path::new(REQUIREMENTS))? else { return Ok(()) };
-    let zigbuild = zigbuild()?;
     let work = built::target()?.join("macos");
-    let frameworks = frameworks(&work)?;
-    let root = std::env::current_dir()?.join("Cargo.toml");
-    for (at, triple) in triples.iter().enumerate() {
-        let cargo = |task: &str, arguments: &[&str]| {
-            let mut cargo = Command::new(&zigbuild);
-            for (name, _) in std::env::vars_os() {
-                // Cargo's word about this program would have build scripts run again.
-                if name
-                    .to_str()
-                    .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
-                {
-                    cargo.env_remove(name);
-                }
-            }
-            let flags = format!("CARGO_TARGET_{}_RUSTFLAGS", triple.to_uppercase().replace('-', "_"));
-            cargo.args([task, "--locked", "--target", triple, "--manifest-path"]).arg(&root).args(arguments);
-            cargo.env(flags, format!("-Clink-arg=-F{}", frameworks.display()));
-            cargo.env("CARGO_ZIGBUILD_PYTHON_PATH", &python).env("CARGO_PROFILE_DEV_DEBUG", "0");
-            // The linker leaves a file where it is started.
-            bounded::run(cargo.env("CARGO_TARGET_DIR", built::target()?).current_dir(&work), BUILD)
-        };
-        cargo("zigbuild", &["--bin", "emend", "--features", "apply-model"])?;
+    let zig = Zig { frameworks: frameworks(&work)?, python, work };
+    let begun = Instant::now();
+    // In one call, so that what is for both, and what is linked at the end, waits for nothing.
+    zig.cargo("zigbuild", &triples, &["--bin", "emend", "--features", "apply-model"])?;
+    for triple in &triples {
         let linked = built::target()?.join(triple).join("debug").join("emend");
-        let magic = fs::read(&linked)?;
-        ensure!(magic.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]), "{} is no program for macOS", linked.display());
-        println!("{triple}: linked, {:.1} MB", magic.len() as f64 / 1e6);
+        let program = fs::read(&linked)?;
+        ensure!(
+            program.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]),
+            "{} is no program for macOS",
+            linked.display()
+        );
+        println!("{triple}: linked, {:.1} MB", program.len() as f64 / 1e6);
+    }
+    println!("in {:.0?}", begun.elapsed());
+    if extent == Extent::Everything {
         // The code is the same for both.
-        if at == 0 {
-            cargo("clippy", &["--workspace", "--all-targets", "--", "-D", "warnings"])?;
-            println!("{triple}: its lints find nothing, and its tests compile");
-        }
+        zig.cargo("clippy", &triples[..1], &["--workspace", "--all-targets", "--", "-D", "warnings"])?;
+        println!("{}: its lints find nothing, and its tests compile", triples[0]);
     }
     Ok(())
 }
 
-/// Installs cargo-zigbuild below the target folder, without optimisation: it only starts others.
-fn zigbuild() -> Result<PathBuf> {
-    let folder = built::target()?.join("installed").join("zigbuild");
-    installed::once(&folder, ZIGBUILD, || {
-        let mut install = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        install.args(["install", "cargo-zigbuild", "--version", ZIGBUILD, "--locked", "--debug", "--root"]);
-        bounded::run(install.arg(&folder).env("CARGO_PROFILE_DEV_DEBUG", "0"), INSTALLATION)
-    })?;
-    Ok(folder.join("bin").join("cargo-zigbuild"))
+/// What Cargo needs to build for a Mac.
+struct Zig {
+    /// The Python of the environment that has it.
+    python: PathBuf,
+    frameworks: PathBuf,
+    /// The linker leaves a file where it is started.
+    work: PathBuf,
+}
+
+impl Zig {
+    fn cargo(&self, task: &str, triples: &[&str], arguments: &[&str]) -> Result<()> {
+        let mut cargo = Command::new(self.python.with_file_name("cargo-zigbuild"));
+        for (name, _) in std::env::vars_os() {
+            // Cargo's word about this program would have build scripts run again.
+            if name
+                .to_str()
+                .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+            {
+                cargo.env_remove(name);
+            }
+        }
+        cargo.args([task, "--locked", "--manifest-path"]).arg(std::env::current_dir()?.join("Cargo.toml"));
+        for triple in triples {
+            let flags = format!("CARGO_TARGET_{}_RUSTFLAGS", triple.to_uppercase().replace('-', "_"));
+            cargo.args(["--target", triple]);
+            cargo.env(flags, format!("-Clink-arg=-F{}", self.frameworks.display()));
+        }
+        cargo.args(arguments);
+        cargo.env("CARGO_ZIGBUILD_PYTHON_PATH", &self.python).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        cargo.env("CARGO_TARGET_DIR", built::target()?).current_dir(&self.work);
+        bounded::run(&mut cargo, BUILD).map(drop)
+    }
 }
 
 /// Writes what the linker reads of a framework: its name on a Mac, and its symbols.
