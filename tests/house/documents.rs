@@ -91,11 +91,13 @@ fn the_settings_of_a_team_in_the_documents_are_understood() {
     let within = within.lines().take_while(|line| line.starts_with("    ") || line.is_empty());
     let within: String = within.map(|line| format!("{}\n", line.trim_start())).collect();
     let mut all = fenced(&page, "toml").iter().map(|shown| (*shown).to_owned()).collect::<Vec<_>>();
-    assert_eq!(all.len(), 1);
-    all.extend([text("packaging/team/team.toml"), within]);
+    assert_eq!(all.len(), 3);
+    all.extend([text("packaging/team/team.toml"), text("packaging/team/replicas.toml"), within]);
     for settings in all {
         let understood = emend_team::TeamSettings::parse(&settings);
-        assert!(understood.is_ok_and(|settings| settings.has_tenants()), "{settings}");
+        let is_of_use =
+            |settings: emend_team::TeamSettings| settings.has_tenants() || settings.replicas.is_some();
+        assert!(understood.is_ok_and(is_of_use), "{settings}");
     }
 }
 
@@ -118,7 +120,13 @@ fn the_ways_to_run_a_teams_server_take_away_what_it_does_not_need() {
     assert!(!last.contains("cargo") && !last.contains("apt-get"), "{last}");
     has(
         "compose.yaml",
-        &["read_only: true", "cap_drop: [ALL]", "no-new-privileges:true", "stop_grace_period: 90s"],
+        &[
+            "read_only: true",
+            "cap_drop: [ALL]",
+            "no-new-privileges:true",
+            "stop_grace_period: 90s",
+            "EMEND_REPLICA_ADDRESS",
+        ],
     );
     has(
         "kubernetes.yaml",
@@ -127,7 +135,9 @@ fn the_ways_to_run_a_teams_server_take_away_what_it_does_not_need() {
             "readOnlyRootFilesystem: true",
             "drop: [ALL]",
             "path: /readyz",
-            "replicas: 1",
+            "replicas: 3",
+            "name: EMEND_REPLICA_ADDRESS",
+            "accessModes: [ReadWriteMany]",
             "terminationGracePeriodSeconds: 90",
         ],
     );
@@ -145,7 +155,7 @@ fn the_ways_to_run_a_teams_server_take_away_what_it_does_not_need() {
     let known = help(&["serve"]);
     for name in ["Containerfile", "compose.yaml", "kubernetes.yaml", "emend-team.service"] {
         let text = text(&format!("packaging/team/{name}"));
-        let started = text.lines().filter(|line| line.contains("serve"));
+        let started = text.lines().filter(|line| line.contains("\"serve\"") || line.contains("emend serve"));
         for word in started.flat_map(|line| line.split([' ', '"', ','])).filter(|word| word.starts_with("--"))
         {
             assert!(known.contains(word), "{name}: {word}");
