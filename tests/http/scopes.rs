@@ -108,6 +108,20 @@ fn who_may_not_approve_is_not_asked_and_the_edit_waits() {
 }
 
 #[test]
+fn no_client_is_recorded_as_a_person_on_a_page() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let (_server, [_, writer, _]) = serve(&folder, &[]);
+    let names = ["emend review", " Emend\u{a0}Review", "emend-review (owner)"];
+    for (number, name) in names.into_iter().enumerate() {
+        let client = writer.clone().called(name);
+        let client = if number == 0 { client.legacy() } else { client };
+        client.replace("a.txt", &number.to_string(), &(number + 1).to_string()).ok();
+    }
+    let history = writer.call("edit_history", json!({})).ok().text;
+    assert_eq!(history.matches("a client that says it is ").count(), names.len(), "{history}");
+}
+
+#[test]
 fn what_others_did_is_undone_only_with_the_scope_for_it() {
     let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
     let (server, [_, writer, owner]) = serve(&folder, &[]);

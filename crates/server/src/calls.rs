@@ -112,7 +112,7 @@ impl Emend {
                 Response::Answered(answered) => answered,
                 Response::Question(question) => return Ok(question.into()),
             };
-        let client = client_name(context);
+        let client = client_name(context, self.door);
         let caller = Caller::new(&self.session, &client, self.is_lasting(context));
         if let (Some(pending_diagnostics), Ok(workspace)) = (pending_diagnostics, &self.shared.workspace) {
             let session = caller.is_lasting().then_some(&self.session);
@@ -257,7 +257,7 @@ impl Emend {
         let tool = understood.tool;
         let call = ToolCall {
             understood: Arc::clone(understood),
-            client: client_name(context),
+            client: client_name(context, self.door),
             key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
             session: Some(&self.session)

@@ -309,10 +309,12 @@ impl ServerHandler for Emend {
 
     /// Begins the tally of a session of 2025.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let client = context.peer.peer_info().map(|peer| named(&peer.client_info.name));
-        self.session
-            .tally()
-            .begin(&Caller::new(&self.session, &client.unwrap_or_else(nameless), true).client());
+        if context.extensions.get::<SessionRestoreMarker>().is_some() {
+            subscriptions::begin_to_send(&self.shared.subscriptions, &self.session, &context.peer);
+        }
+        let client = context.peer.peer_info().map_or_else(nameless, |peer| named(&peer.client_info.name));
+        let client = recorded(client, self.door);
+        self.session.tally().begin(&Caller::new(&self.session, &client, true).client());
     }
 
     async fn list_tools(
@@ -534,7 +536,7 @@ impl Emend {
             Err(problem) => return Err(ErrorData::invalid_request(message(problem, Audience::Model), None)),
         };
         let asker = Asker {
-            client: client_name(context),
+            client: client_name(context, self.door),
             is_lasting: self.is_lasting(context),
             is_modern: is_modern(context),
             shows_apps: review_page::is_shown_to(context),
@@ -587,12 +589,25 @@ fn lists_for(context: &RequestContext<RoleServer>) -> String {
         let client = context.meta.client_info();
         client.map_or_else(nameless, |client| named(&client.name))
     } else {
-        client_name(context)
+        own_name(context)
+    }
+}
+
+/// Returns the name by which a client is recorded: its own. Only a person on a page of ours is called like the page.
+pub(crate) fn client_name(context: &RequestContext<RoleServer>, door: Door) -> String {
+    recorded(own_name(context), door)
+}
+
+fn recorded(name: String, door: Door) -> String {
+    let letters: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    match door {
+        Door::Client if letters.starts_with("emendreview") => format!("a client that says it is {name}"),
+        Door::Client | Door::Person => name,
     }
 }
 
 /// Returns the client's own name: from this request, or from when it opened the session.
-pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
+fn own_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);
     let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
     here.or_else(before).map_or_else(nameless, |name| named(&name))
