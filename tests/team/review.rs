@@ -346,11 +346,18 @@ fn there_is_no_page_unless_the_settings_have_one() {
 /// A server with an authority with which people sign in, and without static tokens.
 fn with_authority(issuer: &Issuer) -> (Folder, HttpServer) {
     let folder = Folder::with([("red/a.txt", "one\n"), ("blue/b.txt", "one\n")]);
+    write_settings(&folder, issuer);
+    let server = HttpServer::start(&launch(&folder).argument("--mode=ask"));
+    (folder, server)
+}
+
+/// Writes the settings of a server where people sign in with this authority.
+fn write_settings(folder: &Folder, issuer: &Issuer) {
     let secret = folder.beside("secret");
     std::fs::write(&secret, "se:cret\n").unwrap();
     let tenant = |name: &str| format!("\n[[tenant]]\nname = \"{name}\"\nworkspace = {:?}\n", folder.at(name));
     write(
-        &folder,
+        folder,
         &format!(
             "[review]\nclient = \"emend\"\nsecret_file = {secret:?}\n{}client = \"emend\"\nsecret_file = {secret:?}\n{}{}",
             issuer.settings(),
@@ -358,8 +365,6 @@ fn with_authority(issuer: &Issuer) -> (Folder, HttpServer) {
             tenant("blue")
         ),
     );
-    let server = HttpServer::start(&launch(&folder).argument("--mode=ask"));
-    (folder, server)
 }
 
 impl Browser {
@@ -422,6 +427,51 @@ fn a_person_signs_in_with_the_authority_and_stays_as_long_as_the_token_is_good()
     }
     assert_eq!(last.status, 401, "{}", last.text());
     assert_eq!(ann.get("/review").status, 303, "she signs in again");
+}
+
+#[test]
+fn a_browser_signs_in_in_two_tabs_and_what_it_does_not_finish_is_forgotten() {
+    let issuer = Issuer::start();
+    let (_folder, server) = with_authority(&issuer);
+    issuer.authority.change(|says| says.signs_in = Some(issuer.of_tenant("ann", "red")));
+    let mut ann = Browser::new(&server);
+    // Both tabs are at the authority before either comes back.
+    for redirect in [ann.get("/review"), ann.get("/review")] {
+        let back = Browser::at_authority(&issuer, &redirect);
+        assert_eq!(ann.get(&back).status, 200);
+    }
+    assert!(ann.cookies.iter().all(|(name, _)| name.starts_with("__Host-emend_review")), "{:?}", ann.cookies);
+    let mut nobody = Browser::new(&server);
+    let mut most = 0;
+    for _ in 0..20 {
+        assert_eq!(nobody.get("/review").status, 303);
+        most = most.max(nobody.cookies.len());
+    }
+    assert_eq!(most, 8);
+}
+
+#[test]
+fn a_code_is_shown_to_no_other_authority_that_the_settings_name_by_now() {
+    let (issuer, other) = (Issuer::start(), Issuer::start());
+    let (folder, server) = with_authority(&issuer);
+    for issuer in [&issuer, &other] {
+        issuer.authority.change(|says| {
+            says.signs_in = Some(issuer.of_tenant("ann", "red"));
+            // Then nothing in the answer says whose it is.
+            says.metadata.insert("authorization_response_iss_parameter_supported".into(), false.into());
+        });
+    }
+    let mut ann = Browser::new(&server);
+    let redirect = ann.get("/review");
+    let back = Browser::at_authority(&issuer, &redirect);
+    let back = &back[..back.find("&iss=").unwrap()];
+    write_settings(&folder, &other);
+    server.hang_up();
+    let mut nobody = Browser::new(&server);
+    while !nobody.get("/review").header("location").unwrap().starts_with(&other.authority.issuer()) {}
+    let reply = ann.get(back);
+    assert!(reply.status == 403 && reply.text().contains("Another authority"), "{}", reply.text());
+    assert_eq!(other.authority.asked("/token"), 0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use emend_oauth::{NotSignedIn, SignInClient};
+use emend_oauth::{BegunSignIn, NotSignedIn, SignInClient};
 use emend_server::http::{Begun, CameBack, SignIn, SigningIn, Ways};
 
 use super::tenants::Tenants;
@@ -65,15 +65,20 @@ impl SignIn for TeamSignIn {
 
     fn begin(&self) -> SigningIn<'_, Begun> {
         Box::pin(async {
-            let begun = self.ask(SignInClient::begin).await?;
-            Ok(Begun { address: begun.address, state: begun.state, verifier: begun.verifier })
+            let begin = |client: &SignInClient| Ok((client.begin()?, client.settings().issuer.clone()));
+            let (BegunSignIn { address, state, verifier }, issuer) = self.ask(begin).await?;
+            Ok(Begun { issuer, address, state, verifier })
         })
     }
 
     fn finish(&self, came_back: CameBack) -> SigningIn<'_, String> {
         Box::pin(self.ask(move |client| {
-            let CameBack { code, issuer, verifier } = came_back;
-            client.finish(&code, issuer.as_deref(), &verifier)
+            let CameBack { code, asked, issuer, verifier } = came_back;
+            // The settings may name another authority since. It is not shown what this one has given.
+            match asked == client.settings().issuer {
+                true => client.finish(&code, issuer.as_deref(), &verifier),
+                false => Err(NotSignedIn::OtherIssuer),
+            }
         }))
     }
 }

@@ -104,11 +104,15 @@ pub(crate) fn is_only(headers: &HeaderMap, name: &HeaderName, value: &str) -> bo
     all.next().is_some_and(|given| given == value) && all.next().is_none()
 }
 
+/// Returns the names and the values of all cookies.
+pub(crate) fn all_cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let all = headers.get_all(http::header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='))
+}
+
 /// Returns the values of the cookies of this name.
 pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
-    let all = headers.get_all(http::header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(own, _)| *own == name).map(|(_, value)| value)
+    all_cookies(headers).filter(move |(own, _)| *own == name).map(|(_, value)| value)
 }
 
 /// Makes 128 random bits, in hex.

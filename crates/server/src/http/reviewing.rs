@@ -23,7 +23,7 @@ use super::authentication::Unrecognised;
 use super::connections::Slot;
 use super::intake::{self, TakenBody};
 use super::refusals::{Answer, Words};
-use super::review::cookies::{self, Purpose};
+use super::review::cookies::{self, Purpose, Turn};
 use super::review::{CameBack, Review, ReviewPath, Step, pages};
 use super::service::{Admission, Admitted, Asked, HttpService};
 use crate::door::Door;
@@ -42,6 +42,9 @@ const FORM: usize = 64 * 1024;
 const ARRIVAL: Duration = Duration::from_secs(10);
 /// The version of MCP in which the page's calls are made: without a session.
 const VERSION: &str = "2026-07-28";
+
+/// How many sign-ins a browser is at, until those before are forgotten.
+const SIGNING_IN: usize = 8;
 
 /// What is said to a page whose person is not known any more.
 const SIGNED_OUT: &str = "You are signed out. Load this page again to sign in.";
@@ -229,12 +232,17 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             Ok(begun) => begun,
             Err(why) => return pages::sign_in(page, ways, StatusCode::SERVICE_UNAVAILABLE, &why),
         };
-        let kept = format!("{} {} {page}", begun.state, begun.verifier);
-        let cookie = review.key.set(Purpose::SigningIn, &kept, visit.is_secure);
-        let (Some(cookie), Ok(address)) = (cookie, HeaderValue::try_from(begun.address)) else {
+        let kept = format!("{} {} {} {page}", begun.state, begun.verifier, begun.issuer);
+        let turn = Purpose::SigningIn(Turn::of(&begun.state));
+        let cookie = review.key.set(turn, &kept, visit.is_secure);
+        let (Some(mut cookie), Ok(address)) = (cookie, HeaderValue::try_from(begun.address)) else {
             let why = "The authority cannot be asked.";
             return pages::sign_in(page, ways, StatusCode::INTERNAL_SERVER_ERROR, why);
         };
+        let others = cookies::signing_in(&visit.head.headers, visit.is_secure);
+        if others.len() >= SIGNING_IN {
+            cookie.extend(others.into_iter().flat_map(|other| cookies::removed(other, visit.is_secure)));
+        }
         let mut answer = response(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", String::new());
         answer.headers_mut().insert(LOCATION, address);
         with_cookies(answer, cookie)
@@ -243,23 +251,23 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Takes what a person comes back with from the authority.
     async fn come_back(&self, visit: &Visit<'_>) -> page_answers::Answer {
         let Visit { review, head, is_secure, .. } = visit;
-        let kept = review.key.read(Purpose::SigningIn, &head.headers, *is_secure).unwrap_or_default();
-        let mut parts = kept.splitn(3, ' ');
-        let (Some(state), Some(verifier), Some(page)) = (parts.next(), parts.next(), parts.next()) else {
+        let fields = fields(head.uri.query().unwrap_or_default()).unwrap_or_default();
+        let given = fields.get("state").map(String::as_str).unwrap_or_default();
+        let turn = Purpose::SigningIn(Turn::of(given));
+        let kept = review.key.read(turn, &head.headers, *is_secure).unwrap_or_default();
+        let parts: Vec<&str> = kept.splitn(4, ' ').collect();
+        let [state, verifier, asked, page] = parts[..] else {
             return pages::refusal(&visit.at.page, StatusCode::BAD_REQUEST, COOKIES, false);
         };
-        let fields = fields(head.uri.query().unwrap_or_default()).unwrap_or_default();
         // Another's code would have this person decide as somebody else.
-        if fields
-            .get("state")
-            .is_none_or(|given| blake3::hash(given.as_bytes()) != blake3::hash(state.as_bytes()))
-        {
+        if blake3::hash(given.as_bytes()) != blake3::hash(state.as_bytes()) {
             return pages::refusal(page, StatusCode::BAD_REQUEST, COOKIES, false);
         }
         let answer = match (fields.get("code"), fields.get("error")) {
             (Some(code), None) => {
                 let issuer = fields.get("iss").cloned();
-                let came_back = CameBack { code: code.clone(), issuer, verifier: verifier.to_owned() };
+                let (code, asked, verifier) = (code.clone(), asked.to_owned(), verifier.to_owned());
+                let came_back = CameBack { code, asked, issuer, verifier };
                 match review.sign_in.finish(came_back).await {
                     Ok(token) => self.accept(visit, page, &token).await,
                     Err(why) => pages::refusal(page, StatusCode::FORBIDDEN, &why, false),
@@ -275,7 +283,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 pages::refusal(page, StatusCode::BAD_REQUEST, why, false)
             }
         };
-        with_cookies(answer, cookies::removed(Purpose::SigningIn, *is_secure))
+        with_cookies(answer, cookies::removed(turn, *is_secure))
     }
 
     /// Lets somebody in who has a token. Where people sign in with the authority, none of its tokens: a client has one, and could
@@ -321,8 +329,9 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
 
 impl Visit<'_> {
     fn signed_out(&self) -> page_answers::Answer {
-        let removed = [Purpose::Session, Purpose::SigningIn]
+        let removed = cookies::signing_in(&self.head.headers, self.is_secure)
             .into_iter()
+            .chain([Purpose::Session])
             .flat_map(|purpose| cookies::removed(purpose, self.is_secure));
         with_cookies(pages::signed_out(&self.at.page), removed.collect())
     }

@@ -3,6 +3,7 @@
 //!
 //! A cookie holds the token itself, which is looked at with every request: it is no session that could outlive its token.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
@@ -10,12 +11,17 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderMap, HeaderValue};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-use crate::page_answers::cookies;
+use crate::page_answers::{all_cookies, cookies};
 
 /// The most characters in one cookie. Browsers keep 4,096 bytes with its name and attributes.
 const PIECE: usize = 3_800;
 /// The most cookies that hold one thing.
 const PIECES: usize = 3;
+
+/// The name of the cookie of a sign-in, before its number.
+const SIGNING_IN: &str = "emend_signing_in_";
+/// What stands before the name of a cookie that browsers take from this very host and over TLS alone.
+const SECURE: &str = "__Host-";
 
 /// The key under which cookies are sealed.
 pub struct CookieKey(LessSafeKey);
@@ -26,15 +32,27 @@ pub(in crate::http) enum Purpose {
     /// The token of somebody who has signed in.
     Session,
     /// What has to come back with somebody who is signing in.
-    SigningIn,
+    SigningIn(Turn),
+}
+
+/// One of the sign-ins that a browser is at, each in a tab of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::http) struct Turn(u32);
+
+impl Turn {
+    /// Returns the one with which this state comes back.
+    pub(in crate::http) fn of(state: &str) -> Self {
+        let [one, two, three, four, ..] = *blake3::hash(state.as_bytes()).as_bytes();
+        Self(u32::from_be_bytes([one, two, three, four]))
+    }
 }
 
 impl Purpose {
     /// The name of the cookie.
-    fn name(self) -> &'static str {
+    fn name(self) -> Cow<'static, str> {
         match self {
-            Self::Session => "emend_review",
-            Self::SigningIn => "emend_signing_in",
+            Self::Session => "emend_review".into(),
+            Self::SigningIn(Turn(number)) => format!("{SIGNING_IN}{number:08x}").into(),
         }
     }
 
@@ -42,7 +60,7 @@ impl Purpose {
     fn time(self) -> Duration {
         match self {
             Self::Session => Duration::from_secs(8 * 60 * 60),
-            Self::SigningIn => Duration::from_secs(10 * 60),
+            Self::SigningIn(_) => Duration::from_secs(10 * 60),
         }
     }
 
@@ -50,7 +68,7 @@ impl Purpose {
     fn same_site(self) -> &'static str {
         match self {
             Self::Session => "Strict",
-            Self::SigningIn => "Lax",
+            Self::SigningIn(_) => "Lax",
         }
     }
 }
@@ -112,7 +130,8 @@ impl CookieKey {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;
         let mut text = format!("{until} {content}").into_bytes();
-        let about = Aad::from(purpose.name().as_bytes());
+        let name = purpose.name();
+        let about = Aad::from(name.as_bytes());
         let unique = Nonce::assume_unique_for_key(nonce);
         self.0.seal_in_place_append_tag(unique, about, &mut text).ok()?;
         let mut sealed = nonce.to_vec();
@@ -124,7 +143,8 @@ impl CookieKey {
         let mut sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (nonce, text) = sealed.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let text = self.0.open_in_place(nonce, Aad::from(purpose.name().as_bytes()), text).ok()?;
+        let name = purpose.name();
+        let text = self.0.open_in_place(nonce, Aad::from(name.as_bytes()), text).ok()?;
         let (until, content) = std::str::from_utf8(text).ok()?.split_once(' ')?;
         (now < until.parse().ok()?).then(|| content.to_owned())
     }
@@ -133,6 +153,17 @@ impl CookieKey {
 /// Returns the headers that remove a cookie.
 pub(in crate::http) fn removed(purpose: Purpose, is_secure: bool) -> Vec<HeaderValue> {
     (0..PIECES).filter_map(|at| header(purpose, at, "", is_secure)).collect()
+}
+
+/// Returns the sign-ins that a browser is at.
+pub(in crate::http) fn signing_in(headers: &HeaderMap, is_secure: bool) -> Vec<Purpose> {
+    let prefix = if is_secure { SECURE } else { "" };
+    let digits = all_cookies(headers)
+        .filter_map(|(name, _)| name.strip_prefix(prefix)?.strip_prefix(SIGNING_IN))
+        .filter(|digits| digits.len() == 8);
+    digits
+        .filter_map(|digits| Some(Purpose::SigningIn(Turn(u32::from_str_radix(digits, 16).ok()?))))
+        .collect()
 }
 
 /// Returns the header that sets one piece of a cookie, or removes it if there is nothing in it.
@@ -144,9 +175,9 @@ fn header(purpose: Purpose, at: usize, piece: &str, is_secure: bool) -> Option<H
     HeaderValue::try_from(text).ok()
 }
 
-/// Returns the name of a piece of a cookie. With this prefix, browsers take it from this very host and over TLS alone.
+/// Returns the name of a piece of a cookie.
 fn name(purpose: Purpose, at: usize, is_secure: bool) -> String {
-    let prefix = if is_secure { "__Host-" } else { "" };
+    let prefix = if is_secure { SECURE } else { "" };
     let number = if at == 0 { String::new() } else { format!("_{at}") };
     format!("{prefix}{}{number}", purpose.name())
 }
@@ -171,10 +202,11 @@ mod tests {
     #[test]
     fn a_cookie_is_read_under_its_key_for_its_purpose_and_in_its_time() {
         let [key, other] = [[1; 32], [2; 32]].map(|bytes| CookieKey::new(&bytes).unwrap());
+        let [signing_in, in_another_tab] = ["1", "2"].map(|state| Purpose::SigningIn(Turn::of(state)));
         for (content, is_secure) in [("token", true), ("", false), (&*"x".repeat(7_000), true)] {
             let headers = sent(&key.set(Purpose::Session, content, is_secure).unwrap());
             assert_eq!(key.read(Purpose::Session, &headers, is_secure).as_deref(), Some(content));
-            assert_eq!(key.read(Purpose::SigningIn, &headers, is_secure), None);
+            assert_eq!(key.read(signing_in, &headers, is_secure), None);
             assert_eq!(key.read(Purpose::Session, &headers, !is_secure), None);
             assert_eq!(other.read(Purpose::Session, &headers, is_secure), None);
         }
@@ -182,7 +214,10 @@ mod tests {
         let sealed = key.seal(Purpose::Session, 100, "token").unwrap();
         assert_eq!(key.open(Purpose::Session, &sealed, 99).as_deref(), Some("token"));
         assert_eq!(key.open(Purpose::Session, &sealed, 100), None);
-        assert_eq!(key.open(Purpose::SigningIn, &sealed, 99), None);
+        assert_eq!(key.open(signing_in, &sealed, 99), None);
+        let sealed_for_tab = key.seal(signing_in, 100, "state").unwrap();
+        assert_eq!(key.open(signing_in, &sealed_for_tab, 99).as_deref(), Some("state"));
+        assert_eq!(key.open(in_another_tab, &sealed_for_tab, 99), None);
         for changed in [&sealed[1..], &sealed[..sealed.len() - 1], "", "AAAA", &format!("{sealed}A")] {
             assert_eq!(key.open(Purpose::Session, changed, 99), None, "{changed}");
         }
@@ -206,7 +241,19 @@ mod tests {
         assert!(first.starts_with("__Host-emend_review="), "{first}");
         assert!(first.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict; Secure"), "{first}");
         assert!(set[1].to_str().unwrap().starts_with("__Host-emend_review_1=; Path=/; Max-Age=0; "));
-        let open = removed(Purpose::SigningIn, false);
-        assert_eq!(open[0], "emend_signing_in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+        let open = removed(Purpose::SigningIn(Turn(0xab)), false);
+        assert_eq!(open[0], "emend_signing_in_000000ab=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    fn the_sign_ins_of_a_browser_are_known_by_their_cookies() {
+        let key = CookieKey::new(&[1; 32]).unwrap();
+        let both = ["1", "2"].map(|state| Purpose::SigningIn(Turn::of(state)));
+        let long = "x".repeat(5_000);
+        let mut set: Vec<HeaderValue> =
+            both.iter().flat_map(|purpose| key.set(*purpose, &long, true).unwrap()).collect();
+        set.extend(key.set(Purpose::Session, "token", true).unwrap());
+        assert_eq!(signing_in(&sent(&set), true), both);
+        assert!(signing_in(&sent(&set), false).is_empty());
     }
 }

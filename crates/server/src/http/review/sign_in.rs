@@ -17,7 +17,9 @@ pub struct Ways {
 /// Where a person signs in, and what is kept for when they come back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// The address at the authority.
+    /// The authority.
+    pub issuer: String,
+    /// The address there.
     pub address: String,
     /// What comes back with the person, so that nobody else's code is taken for theirs.
     pub state: String,
@@ -30,6 +32,8 @@ pub struct Begun {
 pub struct CameBack {
     /// The code, for which the authority gives a token.
     pub code: String,
+    /// The authority that was asked.
+    pub asked: String,
     /// The authority, if it says who it is.
     pub issuer: Option<String>,
     /// What was kept with [`Begun::verifier`].
