@@ -336,7 +336,7 @@ impl VaultAccess {
         let mut calls = self.calls.lock();
         let index = calls.entry(vault.log_path()).or_default();
         index.refresh(self.disk(), &vault).map_err(|error| reading_failed(&error))?;
-        Ok(index.find(call, SystemTime::now()))
+        index.find(call, SystemTime::now()).map_err(|error| reading_failed(&error))
     }
 
     /// Returns the paths of the history files of all roots that have one.
@@ -381,7 +381,7 @@ impl VaultAccess {
                 return Ok(());
             }
             let record = Record { call, key, is_untracked: true, ..Record::without(id, files.collect()) };
-            return self.write(vault, record, &Details::default());
+            return self.write(vault, &record, &Details::default());
         }
         let record = Record {
             id: id.into(),
@@ -396,11 +396,11 @@ impl VaultAccess {
             is_untracked: false,
             files: files.collect(),
         };
-        self.write(vault, record, &Details::new(&origin.request, report.diff()))
+        self.write(vault, &record, &Details::new(&origin.request, report.diff()))
     }
 
     /// Writes a record, and knows its call from then on.
-    fn write(&self, vault: &Vault, record: Record, details: &Details) -> io::Result<()> {
+    fn write(&self, vault: &Vault, record: &Record, details: &Details) -> io::Result<()> {
         // Edits of this process write one after the other, so that none has to read what another wrote.
         let mut calls = self.calls.lock();
         let length = record.write(self.disk(), vault, details)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::reconstruct;
-use super::record::{Log, Record};
+use super::record::{Log, Record, is_recent};
 use crate::disk::Disk;
 use crate::files::call::{CallDigest, CallIdentity};
 use crate::files::vault::{self, Vault};
@@ -20,9 +20,28 @@ pub(crate) enum Earlier {
     /// No edit came of it.
     None,
     /// The same call made this edit.
-    Edit(Arc<Record>),
+    Edit(Box<Record>),
     /// Its key was used for another call, which made this edit.
     KeyOfAnother(String),
+}
+
+/// An edit by whose call it may be found. There are thousands of them, and hardly one is ever asked for: so the record is kept as
+/// it is written, in a third of the room of the value.
+#[derive(Debug)]
+struct Known {
+    id: Box<str>,
+    call: Option<CallDigest>,
+    record: Box<[u8]>,
+}
+
+impl Known {
+    fn of(record: &Record) -> io::Result<Self> {
+        Ok(Self { id: record.id.as_str().into(), call: record.call, record: record.written()?.into() })
+    }
+
+    fn edit(&self) -> io::Result<Earlier> {
+        Ok(Earlier::Edit(Record::read(&self.record)?.into()))
+    }
 }
 
 /// The calls in the log of a vault, as far as this process has read it. The caller must have the root locked, at least in
@@ -32,26 +51,25 @@ pub(crate) struct CallIndex {
     /// The inode of the log that was read, and the end of the last record that was complete.
     read: Option<(u64, u64)>,
     /// From the digest of a call to the newest edit that came of it.
-    calls: HashMap<CallDigest, Arc<Record>>,
+    calls: HashMap<CallDigest, Arc<Known>>,
     /// From the digest of a key to the edit that came of its call.
-    keys: HashMap<CallDigest, Arc<Record>>,
+    keys: HashMap<CallDigest, Arc<Known>>,
 }
 
 impl CallIndex {
     /// Finds the edit that came of this call. A call without a key is forgotten after a while.
-    pub(crate) fn find(&self, call: CallIdentity, now: SystemTime) -> Earlier {
-        let is_young = |made: &&Arc<Record>| made.is_recent(now);
-        let edit = |made: &Arc<Record>| Earlier::Edit(Arc::clone(made));
-        match (call.key, call.call) {
+    pub(crate) fn find(&self, call: CallIdentity, now: SystemTime) -> io::Result<Earlier> {
+        let made = match (call.key, call.call) {
             (Some(key), called) => match self.keys.get(&key) {
-                Some(made) if made.call == called || called.is_none() => edit(made),
-                Some(made) => Earlier::KeyOfAnother(made.id.clone()),
+                Some(made) if called.is_none_or(|called| made.call == Some(called)) => Some(made),
+                Some(made) => return Ok(Earlier::KeyOfAnother(made.id.to_string())),
                 // Where only a transaction tells of the edit, it tells of one digest.
-                None => self.calls.get(&key).map_or(Earlier::None, edit),
+                None => self.calls.get(&key),
             },
-            (None, Some(call)) => self.calls.get(&call).filter(is_young).map_or(Earlier::None, edit),
-            (None, None) => Earlier::None,
-        }
+            (None, Some(call)) => self.calls.get(&call).filter(|made| is_recent(&made.id, now)),
+            (None, None) => None,
+        };
+        made.map_or(Ok(Earlier::None), |made| made.edit())
     }
 
     /// Reads the new records of the log.
@@ -72,9 +90,9 @@ impl CallIndex {
             }
         };
         let records = log.records(vault);
+        records.iter().try_for_each(|logged| self.add(&logged.record))?;
         // Another edit may be writing its record.
         self.read = now.map(|(inode, _)| (inode, start + log.complete(&records)));
-        records.into_iter().for_each(|logged| self.add(logged.record));
         Ok(())
     }
 
@@ -84,12 +102,12 @@ impl CallIndex {
         &mut self,
         disk: &dyn Disk,
         vault: &Vault,
-        record: Record,
+        record: &Record,
         length: u64,
     ) -> io::Result<()> {
         let now = end_of_log(disk, vault)?;
         if now.is_some() && now == self.read.map(|(log, end)| (log, end + length)) {
-            self.add(record);
+            self.add(record)?;
             self.read = now;
         }
         Ok(())
@@ -105,10 +123,10 @@ impl CallIndex {
     ) -> io::Result<()> {
         // Nobody else writes to it now.
         self.read = end_of_log(disk, vault)?;
-        self.calls.retain(|_, made| made.is_recent(now));
+        self.calls.retain(|_, made| is_recent(&made.id, now));
         for known in [&mut self.calls, &mut self.keys] {
             if known.len() > KEPT_CALLS {
-                let mut ids: Vec<String> = known.values().map(|made| made.id.clone()).collect();
+                let mut ids: Vec<Box<str>> = known.values().map(|made| made.id.clone()).collect();
                 ids.sort_unstable();
                 let oldest = ids.swap_remove(ids.len() - KEPT_CALLS);
                 known.retain(|_, made| made.id >= oldest);
@@ -126,20 +144,24 @@ impl CallIndex {
             if !logged.contains(&id)
                 && let Some(record) = reconstruct(disk, vault, &id, &name.to_string_lossy())
             {
-                self.add(record);
+                self.add(&record)?;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, record: Record) {
-        let record = Arc::new(record);
+    fn add(&mut self, record: &Record) -> io::Result<()> {
+        if record.call.is_none() && record.key.is_none() {
+            return Ok(());
+        }
+        let known = Arc::new(Known::of(record)?);
         if let Some(call) = record.call {
-            self.calls.insert(call, Arc::clone(&record));
+            self.calls.insert(call, Arc::clone(&known));
         }
         if let Some(key) = record.key {
-            self.keys.insert(key, record);
+            self.keys.insert(key, known);
         }
+        Ok(())
     }
 }
 
@@ -165,7 +187,7 @@ mod tests {
     fn index(call: CallIdentity, age: Duration) -> CallIndex {
         let mut index = CallIndex::default();
         let record = Record::without(&id(age), Vec::new());
-        index.add(Record { call: call.call, key: call.key, ..record });
+        index.add(&Record { call: call.call, key: call.key, ..record }).unwrap();
         index
     }
 
@@ -177,14 +199,20 @@ mod tests {
     fn the_same_call_is_known_again_for_a_while() {
         let now = SystemTime::now();
         let made = index(call("{}", None), Duration::from_secs(60));
-        assert!(matches!(made.find(call("{}", None), now), Earlier::Edit(_)));
-        assert!(matches!(made.find(call("{ }", None), now), Earlier::None));
-        assert!(matches!(made.find(CallIdentity::new("ben", "str_replace", "{}", None), now), Earlier::None));
-        assert!(matches!(made.find(CallIdentity::new("ann", "undo_edit", "{}", None), now), Earlier::None));
-        assert!(matches!(made.find(call("{}", None).with_content("x"), now), Earlier::None));
-        assert!(matches!(made.find(CallIdentity::default(), now), Earlier::None));
+        assert!(matches!(made.find(call("{}", None), now).unwrap(), Earlier::Edit(_)));
+        assert!(matches!(made.find(call("{ }", None), now).unwrap(), Earlier::None));
+        assert!(matches!(
+            made.find(CallIdentity::new("ben", "str_replace", "{}", None), now).unwrap(),
+            Earlier::None
+        ));
+        assert!(matches!(
+            made.find(CallIdentity::new("ann", "undo_edit", "{}", None), now).unwrap(),
+            Earlier::None
+        ));
+        assert!(matches!(made.find(call("{}", None).with_content("x"), now).unwrap(), Earlier::None));
+        assert!(matches!(made.find(CallIdentity::default(), now).unwrap(), Earlier::None));
         let old = index(call("{}", None), REMEMBERED + Duration::from_secs(1));
-        assert!(matches!(old.find(call("{}", None), now), Earlier::None));
+        assert!(matches!(old.find(call("{}", None), now).unwrap(), Earlier::None));
     }
 
     #[test]
@@ -201,14 +229,14 @@ mod tests {
         write("before");
         index.refresh(&*disk, &vault).unwrap();
         let knows = |index: &CallIndex, arguments| {
-            matches!(index.find(call(arguments, None), SystemTime::now()), Earlier::Edit(_))
+            matches!(index.find(call(arguments, None), SystemTime::now()).unwrap(), Earlier::Edit(_))
         };
         let (own, length) = write("own");
-        index.add_written(&*disk, &vault, own, length).unwrap();
+        index.add_written(&*disk, &vault, &own, length).unwrap();
         assert!(knows(&index, "before") && knows(&index, "own"));
         write("another's");
         let (own, length) = write("own later");
-        index.add_written(&*disk, &vault, own, length).unwrap();
+        index.add_written(&*disk, &vault, &own, length).unwrap();
         assert!(!knows(&index, "own later"), "the end is not where this process left it");
         index.refresh(&*disk, &vault).unwrap();
         assert!(knows(&index, "another's") && knows(&index, "own later"));
@@ -218,11 +246,11 @@ mod tests {
     fn a_key_is_known_again_at_any_time_and_belongs_to_one_call() {
         let now = SystemTime::now();
         let made = index(call("{}", Some("k")), REMEMBERED * 2);
-        assert!(matches!(made.find(call("{}", Some("k")), now), Earlier::Edit(_)));
-        assert!(matches!(made.find(call("{ }", Some("k")), now), Earlier::KeyOfAnother(_)));
-        assert!(matches!(made.find(call("{}", Some("other")), now), Earlier::None));
+        assert!(matches!(made.find(call("{}", Some("k")), now).unwrap(), Earlier::Edit(_)));
+        assert!(matches!(made.find(call("{ }", Some("k")), now).unwrap(), Earlier::KeyOfAnother(_)));
+        assert!(matches!(made.find(call("{}", Some("other")), now).unwrap(), Earlier::None));
         let by_key = call("{}", None).by_key_alone();
         let unkeyed = index(call("{}", None), Duration::ZERO);
-        assert!(matches!(unkeyed.find(by_key, now), Earlier::None));
+        assert!(matches!(unkeyed.find(by_key, now).unwrap(), Earlier::None));
     }
 }

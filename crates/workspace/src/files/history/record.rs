@@ -271,9 +271,19 @@ impl Record {
         vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
     }
 
+    /// Returns the record as it is written.
+    pub(super) fn written(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// Reads a record as it was written.
+    pub(super) fn read(written: &[u8]) -> io::Result<Self> {
+        Ok(serde_json::from_slice(written)?)
+    }
+
     /// Whether the call of this edit may still be sent again without a key.
     pub(crate) fn is_recent(&self, now: SystemTime) -> bool {
-        now.duration_since(time_of(&self.id)).unwrap_or_default() <= REMEMBERED
+        is_recent(&self.id, now)
     }
 
     /// Creates the record of an edit from its journal, which was in a folder of this name.
@@ -317,6 +327,11 @@ impl RecordedFile {
         let kept = has_displaced.then_some(kept);
         Self { entry, kept, was_executable: None, lines: None, left: None, added: 0, removed: 0 }
     }
+}
+
+/// Whether the call of the edit of this id may still be sent again without a key.
+pub(super) fn is_recent(id: &str, now: SystemTime) -> bool {
+    now.duration_since(time_of(id)).unwrap_or_default() <= REMEMBERED
 }
 
 /// How many digits of an edit's id are the time.
