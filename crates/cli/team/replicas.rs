@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, ensure};
 
 use emend_replicas::{Holder, Leases, Placed, Redis, RedisSettings, RedisStreams};
-use emend_server::http::{Place, Placement, Placing};
+use emend_server::http::{Place, Placement, PlacementFigures, Placing};
 use emend_team::ReplicaSettings;
 use emend_workspace::Seal;
 
@@ -179,6 +179,11 @@ impl Placement for Replicas {
 
     fn is_here(&self, tenant: Option<&str>) -> bool {
         self.leases.is_held(id_of(tenant))
+    }
+
+    fn figures(&self) -> PlacementFigures {
+        let (served, losses) = (self.leases.held().len(), self.leases.losses());
+        PlacementFigures { served, losses, is_answered: self.leases.is_answered() }
     }
 
     fn keep_only<'a>(&'a self, tenants: &'a BTreeSet<Option<String>>) -> Placing<'a, ()> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
@@ -64,6 +64,8 @@ pub struct Leases {
     /// The tenants that another server has, or may have had meanwhile. None is taken until what is in memory of it is
     /// forgotten.
     lost: Mutex<Vec<String>>,
+    /// How often that was.
+    losses: AtomicU64,
     is_ending: AtomicBool,
 }
 
@@ -71,8 +73,8 @@ impl Leases {
     /// Creates the leases of a server, which holds each for a time after it was last renewed.
     #[must_use]
     pub fn new(engine: Arc<dyn Engine>, holder: Holder, time: Duration) -> Self {
-        let (mine, others, heard, lost, is_ending) = Default::default();
-        Self { engine, holder, time, mine, others, heard, lost, is_ending }
+        let (mine, others, heard, lost, losses, is_ending) = Default::default();
+        Self { engine, holder, time, mine, others, heard, lost, losses, is_ending }
     }
 
     /// Returns after which time [`renew`](Self::renew) is to be called again.
@@ -106,6 +108,19 @@ impl Leases {
     #[must_use]
     pub fn has_answered(&self) -> bool {
         self.heard.lock().has_answered
+    }
+
+    /// Returns whether the engine's last answer was of use.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let heard = self.heard.lock();
+        heard.has_answered && heard.trouble.is_none()
+    }
+
+    /// Returns how often another server had a tenant of this one, or may have had it.
+    #[must_use]
+    pub fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Relaxed)
     }
 
     fn ask<T>(&self, question: impl FnOnce(&dyn Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
@@ -241,6 +256,7 @@ impl Leases {
             Taken::Mine { .. } | Taken::Others(_) => {
                 if self.mine.lock().remove(tenant).is_some() {
                     self.lost.lock().push(tenant.to_owned());
+                    self.losses.fetch_add(1, Ordering::Relaxed);
                 }
             }
             Taken::TooSoon => {}
@@ -304,6 +320,7 @@ mod tests {
         let next = server(&engine, "next", TIME);
         assert_eq!(next.place("red"), Placed::Here);
         assert_eq!(paused.place("red"), at("next"));
+        assert_eq!((paused.losses(), next.losses()), (1, 0));
         assert_eq!(renew(&paused), ["red"]);
         assert!(renew(&paused).is_empty());
         assert!(paused.held().is_empty());
@@ -345,7 +362,9 @@ mod tests {
         let [one, other] = ["one", "other"].map(|run| server(&engine, run, TIME));
         assert_eq!(one.place("red"), Placed::Here);
         engine.be_silent(true);
+        assert!(one.is_answered());
         assert!(one.renew(|_| panic!("nothing is lost")).is_err());
+        assert!(!one.is_answered());
         assert_eq!((one.place("red"), other.place("red")), (Placed::Here, Placed::Nowhere));
         assert!(one.pause() <= PAUSE, "it soon tries again");
         engine.be_silent(false);

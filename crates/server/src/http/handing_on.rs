@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::request::Parts;
@@ -69,6 +70,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
             return retry_later("Too many requests are being handed on.");
         };
+        self.others.count.fetch_add(1, Ordering::Relaxed);
         let closed = self.principals.closed();
         let answer = tokio::select! {
             answer = server.forward(head, body) => answer,

@@ -54,7 +54,7 @@ pub use self::endpoint::ENDPOINT;
 pub use self::host_check::HostGuard;
 pub use self::listening::{Establishing, Listen};
 #[cfg(feature = "team")]
-pub use self::placement::{Place, Placement, Placing};
+pub use self::placement::{Place, Placement, PlacementFigures, Placing};
 pub use self::quota::Quota;
 #[cfg(feature = "team")]
 pub use self::review::{Begun, CameBack, CookieKey, SignIn, SigningIn, Ways};

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -60,6 +61,17 @@ pub enum Place {
 /// What a placement answers, in its time.
 pub type Placing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What a placement counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlacementFigures {
+    /// The tenants that are served here.
+    pub served: usize,
+    /// How often another server had one of them, or may have had it, before this one knew.
+    pub losses: u64,
+    /// Whether who is asked about others has answered when last asked.
+    pub is_answered: bool,
+}
+
 /// Whoever knows which server serves the workspace of a tenant.
 pub trait Placement: Send + Sync + 'static {
     /// Returns whether the workspace of a tenant is known to be served here.
@@ -70,6 +82,8 @@ pub trait Placement: Send + Sync + 'static {
     fn prove(&self, number: &str) -> String;
     /// Returns whether this is the proof of the server at an address.
     fn is_proof(&self, address: &str, number: &str, proof: &str) -> bool;
+    /// Returns what it counts.
+    fn figures(&self) -> PlacementFigures;
     /// Lets other servers have all workspaces but those of these tenants, and has no new one served here.
     fn keep_only<'a>(&'a self, tenants: &'a BTreeSet<Option<String>>) -> Placing<'a, ()>;
 }
@@ -85,12 +99,14 @@ pub(super) struct Others {
     pub(super) handed_on: Arc<Semaphore>,
     /// Has a permit for each stream from another server.
     pub(super) streams: Arc<Semaphore>,
+    /// How many requests and streams were handed on.
+    pub(super) count: AtomicU64,
 }
 
 impl Default for Others {
     fn default() -> Self {
         let [handed_on, streams] = [(); 2].map(|()| Arc::new(Semaphore::new(MOST as usize)));
-        Self { placement: OnceLock::new(), handed_on, streams }
+        Self { placement: OnceLock::new(), handed_on, streams, count: AtomicU64::new(0) }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::io;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -19,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::HttpServer;
+use super::placement::PlacementFigures;
 
 /// The most connections at once.
 const CONNECTIONS: usize = 32;
@@ -55,6 +57,23 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
         figure("emend_sessions", "gauge", "Open sessions of clients.", &one(sessions as f64));
         figure("emend_requests_running", "gauge", "Requests that are being answered.", &one(running as f64));
         figure("emend_connections", "gauge", "Open connections.", &one(self.connections.count() as f64));
+        let others = &self.service.others;
+        if let Some(placement) = others.placement.get() {
+            let PlacementFigures { served, losses, is_answered } = placement.figures();
+            let handed_on = others.count.load(Ordering::Relaxed);
+            let (losses, handed_on) = (one(losses as f64), one(handed_on as f64));
+            figure("emend_tenants_served", "gauge", "Tenants that this server serves.", &one(served as f64));
+            figure(
+                "emend_tenants_lost_total",
+                "counter",
+                "Tenants that another server may have served.",
+                &losses,
+            );
+            let answers = f64::from(u8::from(is_answered));
+            figure("emend_engine_up", "gauge", "Whether the engine of the servers answers.", &one(answers));
+            let about = "Requests and streams that other servers answered.";
+            figure("emend_requests_handed_on_total", "counter", about, &handed_on);
+        }
         for (name, about, value) in of_process() {
             figure(name, "gauge", about, &one(value));
         }
