@@ -1,5 +1,6 @@
 //! How a team's server is started, watched, told of changes and ended.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -156,6 +157,52 @@ fn a_session_goes_on_with_the_next_server_which_knows_what_was_read() {
     // What its client has ended does not come back.
     ann.close();
     assert_eq!(ann.begin("tools/list", json!({})).finish().status, 404);
+}
+
+#[test]
+fn a_session_hears_further_of_what_it_subscribed_to_and_once_of_all_that_may_have_changed_meanwhile() {
+    let names = ["a.txt", "b.txt", "c.txt", "d.txt"];
+    let folder =
+        Folder::with(["red/a.txt", "red/b.txt", "red/c.txt", "red/d.txt"].map(|name| (name, "one\n")));
+    let tokens = folder.beside("tokens");
+    let settings =
+        format!("tokens = {tokens:?}\n[[tenant]]\nname = \"red\"\nworkspace = {:?}\n", folder.at("red"));
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\n")).unwrap();
+    let server = serve_tenants(&folder, &settings);
+    let ann = client(&server, ANN).legacy();
+    let [a, b, c, d] = names.map(|name| folder.uri(&format!("red/{name}")));
+    for uri in [&a, &b, &c] {
+        ann.request("resources/subscribe", json!({"uri": uri})).unwrap();
+    }
+    ann.request("resources/unsubscribe", json!({"uri": b})).unwrap();
+    // As a kill would end it.
+    drop(server);
+    folder.write("red/a.txt", "theirs\n");
+    std::fs::remove_file(folder.at("red/c.txt")).unwrap();
+    let server = serve_tenants(&folder, &settings);
+    let ann = ann.towards(server.address());
+
+    // The last event that the client has is one of the server that is gone.
+    let mut heard = ann.listen_after("7");
+    let mut updated = || heard.next_message().unwrap()["params"]["uri"].as_str().unwrap().to_owned();
+    assert_eq!([updated(), updated()], [a.clone(), c.clone()]);
+    ann.replace("b.txt", "one", "two").ok();
+    ann.replace("a.txt", "theirs", "two").ok();
+    assert_eq!(updated(), a);
+    folder.write("red/c.txt", "back\n");
+    assert_eq!(updated(), c);
+    ann.request("resources/unsubscribe", json!({"uri": c})).unwrap();
+    ann.request("resources/subscribe", json!({"uri": d})).unwrap();
+    drop(server);
+
+    let server = serve_tenants(&folder, &settings);
+    let ann = ann.towards(server.address());
+    // A call may come before the stream does.
+    ann.replace("d.txt", "one", "two").ok();
+    let mut heard = ann.listen_after("7");
+    let mut updated = || heard.next_message().unwrap()["params"]["uri"].as_str().unwrap().to_owned();
+    assert_eq!([updated(), updated()].iter().collect::<BTreeSet<_>>(), [&a, &d].into());
+    ann.close();
 }
 
 #[test]

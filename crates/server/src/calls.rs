@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressToken};
 use rmcp::service::RequestContext;
-use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
@@ -260,9 +259,7 @@ impl Emend {
             client: client_name(context, self.door),
             key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
-            session: Some(&self.session)
-                .filter(|session| session.is_kept())
-                .and_then(|_| session_id(context)),
+            session: self.kept_session_id(context),
             scopes: self.scopes(context),
             approval,
             cancelled: context.ct.clone(),
@@ -391,9 +388,7 @@ impl Emend {
         // A cancelled call gets no response, so its notes are left for the next answer.
         let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
-        if let Some(id) = &call.session {
-            self.session.keep(id);
-        }
+        self.keep_session(call.session.as_deref());
         Ok(Answered { answer, pending_diagnostics, remarks, waits: None })
     }
 }
@@ -405,12 +400,6 @@ const IDEMPOTENCY_KEYS: [&str; 2] = ["emend/idempotencyKey", "idempotencyKey"];
 fn idempotency_key(context: &RequestContext<RoleServer>) -> Option<String> {
     let key = IDEMPOTENCY_KEYS.iter().find_map(|name| context.meta.get(*name))?;
     key.as_str().filter(|key| !key.is_empty()).map(str::to_owned)
-}
-
-/// Returns the id of the session of 2025 in which a request over HTTP came.
-fn session_id(context: &RequestContext<RoleServer>) -> Option<String> {
-    let head = context.extensions.get::<http::request::Parts>()?;
-    Some(head.headers.get(HEADER_SESSION_ID)?.to_str().ok()?.to_owned())
 }
 
 fn internal_error() -> Answer {

@@ -28,7 +28,6 @@ use crate::dialects::{self, Dialect, Names};
 use crate::door::Door;
 use crate::effects::Effects;
 use crate::events::Events;
-use crate::kept_session::SessionKeeper;
 use crate::manner::Naming;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
@@ -167,23 +166,6 @@ impl Emend {
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session), door: principal.door() }
     }
 
-    /// Returns this server with a new session for a client of this principal, which outlives the server.
-    #[must_use]
-    pub fn for_kept_session_of(&self, principal: &Principal) -> Self {
-        let Some(keeper) = self.session_keeper(principal) else { return self.for_session_of(principal) };
-        let Shared { events, contents, .. } = &*self.shared;
-        let session = Session::with_events(Owner::Principal(principal.clone()), events.clone(), contents);
-        let session = Arc::new(session.kept_by(keeper));
-        Self { shared: Arc::clone(&self.shared), session, door: principal.door() }
-    }
-
-    /// Returns what keeps the sessions of a principal; `None` without a state folder.
-    #[must_use]
-    pub fn session_keeper(&self, principal: &Principal) -> Option<SessionKeeper> {
-        let sessions = self.shared.workspace.as_ref().ok()?.kept_sessions()?;
-        Some(SessionKeeper::new(Arc::new(sessions), principal.key()))
-    }
-
     /// Returns whether this server writes events to its log.
     #[must_use]
     pub fn has_events(&self) -> bool {
@@ -291,8 +273,8 @@ impl ServerHandler for Emend {
         if self.session.is_kept() {
             let restored =
                 context.extensions.get::<SessionRestoreMarker>().map(|marker| Arc::clone(&marker.id));
-            let (session, request) = (Arc::clone(&self.session), request.clone());
-            let begin = move || session.begin(request, restored.as_deref());
+            let (emend, request) = (self.clone(), request.clone());
+            let begin = move || emend.begin_session(request, restored.as_deref());
             tokio::task::spawn_blocking(begin).await.map_err(|_| ErrorData::internal_error("", None))?;
         }
         let instructions = self.instructions(&client, self.mode(&context));
@@ -307,7 +289,7 @@ impl ServerHandler for Emend {
         Ok(DiscoverResult::from_server_info(versions, info))
     }
 
-    /// Begins the tally of a session of 2025.
+    /// Begins the tally of a session of 2025, and tells one that goes on from another server what it is to hear.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if context.extensions.get::<SessionRestoreMarker>().is_some() {
             subscriptions::begin_to_send(&self.shared.subscriptions, &self.session, &context.peer);
@@ -361,6 +343,7 @@ impl ServerHandler for Emend {
             let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
             if !asked.is_modern {
                 subscriptions::subscribe_to_list(subscriptions, workspace, session, &asked.peer);
+                emend.keep_session(asked.kept_session.as_deref());
             }
             let cancelled = || asked.cancelled.is_cancelled();
             resources::list(workspace, asked.caller(session), asked.shows_apps, cursor.as_deref(), &cancelled)
@@ -395,7 +378,9 @@ impl ServerHandler for Emend {
     ) -> Result<(), ErrorData> {
         self.blocking(&context, move |emend, workspace, asked| {
             let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
-            subscriptions::subscribe(subscriptions, workspace, session, &asked.peer, &request.uri)
+            subscriptions::subscribe(subscriptions, workspace, session, &asked.peer, &request.uri)?;
+            emend.keep_session(asked.kept_session.as_deref());
+            Ok(())
         })
         .await
     }
@@ -405,9 +390,10 @@ impl ServerHandler for Emend {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.blocking(&context, move |emend, workspace, _asked| {
+        self.blocking(&context, move |emend, workspace, asked| {
             let subscriptions = &emend.shared.subscriptions;
             subscriptions::unsubscribe(subscriptions, workspace, &emend.session, &request.uri);
+            emend.keep_session(asked.kept_session.as_deref());
             Ok(())
         })
         .await
@@ -513,6 +499,8 @@ struct Asker {
     client: String,
     is_lasting: bool,
     is_modern: bool,
+    /// The id of the session, if it outlives its server.
+    kept_session: Option<String>,
     shows_apps: bool,
     peer: Peer<RoleServer>,
     cancelled: CancellationToken,
@@ -539,6 +527,7 @@ impl Emend {
             client: client_name(context, self.door),
             is_lasting: self.is_lasting(context),
             is_modern: is_modern(context),
+            kept_session: self.kept_session_id(context),
             shows_apps: review_page::is_shown_to(context),
             peer: context.peer.clone(),
             cancelled: context.ct.clone(),

@@ -1,5 +1,5 @@
 //! Sessions of 2025 that outlive their server: another one that the client comes to takes them over, or the same one after a new
-//! start. It greets the client as before, and knows what it has read.
+//! start. It greets the client as before, and knows what it has read and what it wants to hear of.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +11,8 @@ use rmcp::model::InitializeRequestParams;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
+
+use crate::registrations::KeptSubscriptions;
 
 /// The time after which a session that goes on is kept anew, though nothing has changed.
 const REFRESHED: Duration = Duration::from_secs(60 * 60);
@@ -30,6 +32,8 @@ struct KeptSession {
     name: String,
     #[serde(default)]
     readings: KeptReadings,
+    #[serde(default)]
+    subscriptions: KeptSubscriptions,
 }
 
 /// The kept sessions of one principal.
@@ -70,8 +74,9 @@ impl SessionStore for SessionKeeper {
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let (id, initialize) = (id.to_owned(), state.initialize_params.clone());
         let keep = move |keeper: &Self| {
-            let (name, readings) = Default::default();
-            keeper.sessions.begin(&keeper.principal, &id, &KeptSession { initialize, name, readings })
+            let (name, readings, subscriptions) = Default::default();
+            let session = KeptSession { initialize, name, readings, subscriptions };
+            keeper.sessions.begin(&keeper.principal, &id, &session)
         };
         Ok(self.blocking(keep).await??)
     }
@@ -91,19 +96,20 @@ pub(crate) struct Keeping {
 }
 
 /// What was kept last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct LastKept {
     hash: blake3::Hash,
     bytes: usize,
     time: Instant,
+    subscriptions: KeptSubscriptions,
 }
 
 impl LastKept {
     /// Returns whether it is enough for now. A session that has read hundreds of files is not written anew after each call: what the
-    /// next server does not know of it, the client reads again.
-    fn is_enough(&self) -> bool {
+    /// next server does not know of it, the client reads again. It would not subscribe again.
+    fn is_enough(&self, subscriptions: &KeptSubscriptions) -> bool {
         let pause = Duration::from_millis((self.bytes / BYTES_IN_A_MS) as u64);
-        self.bytes > SMALL && self.time.elapsed() < pause
+        self.bytes > SMALL && self.time.elapsed() < pause && self.subscriptions == *subscriptions
     }
 }
 
@@ -117,28 +123,40 @@ impl Keeping {
         self.initialize.set(initialize).ok();
     }
 
-    /// Returns the name in the history that the session of this id had, and takes its readings over. Blocks.
-    pub(crate) fn restore(&self, id: &str, readings: &Mutex<Readings>) -> Option<String> {
-        let KeptSession { name, readings: kept, .. } = self.keeper.find(id)?;
+    /// Returns the name in the history that the session of this id had, which may be empty, and what it has subscribed to, and
+    /// takes its readings over. Blocks.
+    pub(crate) fn restore(
+        &self,
+        id: &str,
+        readings: &Mutex<Readings>,
+    ) -> Option<(String, KeptSubscriptions)> {
+        let KeptSession { name, readings: kept, subscriptions, .. } = self.keeper.find(id)?;
         readings.lock().restore(kept);
-        Some(name).filter(|name| !name.is_empty())
+        Some((name, subscriptions))
     }
 
     /// Keeps what has changed in the session of this id. Blocks.
-    pub(crate) fn keep(&self, id: &str, name: &str, readings: &Mutex<Readings>) {
+    pub(crate) fn keep(
+        &self,
+        id: &str,
+        name: &str,
+        readings: &Mutex<Readings>,
+        subscriptions: KeptSubscriptions,
+    ) {
         let Some(initialize) = self.initialize.get() else { return };
         // One after the other, so that what is kept in the end is the newest.
         let mut last = self.last.lock();
-        if last.is_some_and(|last| last.is_enough()) {
+        if last.as_ref().is_some_and(|last| last.is_enough(&subscriptions)) {
             return;
         }
         let (name, readings) = (name.to_owned(), readings.lock().kept());
-        let session = KeptSession { initialize: initialize.clone(), name, readings };
-        let kept = to_raw_value(&session).map_err(io::Error::from).and_then(|session| {
-            let (hash, bytes) = (blake3::hash(session.get().as_bytes()), session.get().len());
-            if last.is_none_or(|last| last.hash != hash || last.time.elapsed() > REFRESHED) {
-                self.keeper.sessions.keep(&self.keeper.principal, id, &session)?;
-                *last = Some(LastKept { hash, bytes, time: Instant::now() });
+        let session = KeptSession { initialize: initialize.clone(), name, readings, subscriptions };
+        let kept = to_raw_value(&session).map_err(io::Error::from).and_then(|written| {
+            let (hash, bytes) = (blake3::hash(written.get().as_bytes()), written.get().len());
+            if last.as_ref().is_none_or(|last| last.hash != hash || last.time.elapsed() > REFRESHED) {
+                self.keeper.sessions.keep(&self.keeper.principal, id, &written)?;
+                let (time, subscriptions) = (Instant::now(), session.subscriptions);
+                *last = Some(LastKept { hash, bytes, time, subscriptions });
             }
             Ok(())
         });

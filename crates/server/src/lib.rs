@@ -76,6 +76,7 @@ pub mod handler;
 mod call_slots;
 mod calls;
 mod door;
+mod resumption;
 
 mod dialects;
 mod malformed;

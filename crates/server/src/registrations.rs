@@ -1,9 +1,10 @@
 //! The registrations of a session: a listener lives as long as the session holds its registration.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
 use rmcp::model::SubscriptionFilter;
+use serde::{Deserialize, Serialize};
 
 /// The right of a listener to be notified, which ends when this is dropped.
 pub(crate) struct Registration {
@@ -46,4 +47,12 @@ pub(crate) struct Registrations {
     pub(crate) answers: Option<Registration>,
     /// The registrations of listen requests that were accepted and do not run yet; changes are gathered from then on.
     pub(crate) accepted: VecDeque<(SubscriptionFilter, Registration)>,
+}
+
+/// What a session of 2025 has subscribed to, as it is kept for the next server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptSubscriptions {
+    pub(crate) uris: BTreeSet<String>,
+    /// Whether it is told when the list of resources changes.
+    pub(crate) list: bool,
 }

@@ -14,7 +14,7 @@ use crate::door::Door;
 use crate::events::{Events, Tally};
 use crate::kept_session::{Keeping, SessionKeeper};
 use crate::principal::Principal;
-use crate::registrations::Registrations;
+use crate::registrations::{KeptSubscriptions, Registrations};
 
 /// The owner of what outlives a session: previews, and questions that wait for their answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -92,19 +92,27 @@ impl Session {
         self
     }
 
-    /// Begins the session of a client that says this of itself. `restored` is its id, if it began with another server. Blocks.
-    pub(crate) fn begin(&self, initialize: InitializeRequestParams, restored: Option<&str>) {
-        let Some(keeping) = &self.keeping else { return };
+    /// Begins the session of a client that says this of itself. `restored` is its id, if it began with another server. Returns
+    /// what it had subscribed to there. Blocks.
+    pub(crate) fn begin(
+        &self,
+        initialize: InitializeRequestParams,
+        restored: Option<&str>,
+    ) -> KeptSubscriptions {
+        let Some(keeping) = &self.keeping else { return KeptSubscriptions::default() };
         keeping.begin(initialize);
-        if let Some(name) = restored.and_then(|id| keeping.restore(id, &self.readings)) {
+        let restored = restored.and_then(|id| keeping.restore(id, &self.readings));
+        let Some((name, subscriptions)) = restored else { return KeptSubscriptions::default() };
+        if !name.is_empty() {
             self.name.set(name).ok();
         }
+        subscriptions
     }
 
-    /// Keeps the session, whose id is this, for the next server. Blocks.
-    pub(crate) fn keep(&self, id: &str) {
+    /// Keeps the session, whose id is this, for the next server, with what it has subscribed to. Blocks.
+    pub(crate) fn keep(&self, id: &str, subscriptions: KeptSubscriptions) {
         if let Some(keeping) = &self.keeping {
-            keeping.keep(id, self.name.get_or_init(new_name), &self.readings);
+            keeping.keep(id, self.name.get_or_init(new_name), &self.readings, subscriptions);
         }
     }
 

@@ -224,10 +224,20 @@ impl Http {
 
     /// Opens the stream of the session.
     pub fn listen(&self) -> Stream {
+        self.open_stream(&[])
+    }
+
+    /// Opens the stream of the session again, of which the client has the event of this id.
+    pub fn listen_after(&self, event: &str) -> Stream {
+        self.open_stream(&[("Last-Event-ID", event)])
+    }
+
+    fn open_stream(&self, more: &[(&str, &str)]) -> Stream {
         let bearer = format!("Bearer {}", self.token);
         let session = self.session.as_deref().unwrap_or_default();
-        let headers =
-            [("Authorization", &*bearer), ("Accept", "text/event-stream"), ("Mcp-Session-Id", session)];
+        let mut headers =
+            vec![("Authorization", &*bearer), ("Accept", "text/event-stream"), ("Mcp-Session-Id", session)];
+        headers.extend(more);
         self.send(&format!("GET {}", self.endpoint), &headers, b"")
     }
 

@@ -3,12 +3,14 @@
 
 #[cfg(feature = "team")]
 use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
+use http::request::Parts;
+use http::{HeaderName, Method};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -21,6 +23,11 @@ use super::authentication::Bearer;
 use super::intake::Intake;
 use crate::door::Door;
 use crate::principal::Principal;
+
+/// The header that names a session.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The header with the last event that a client has of a stream.
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The time that a request waits while the workspace of its tenant is being opened for another one.
 const TURN: Duration = Duration::from_secs(10);
@@ -56,6 +63,8 @@ struct ServiceKey {
 /// The service of all clients of one principal.
 pub(super) struct PrincipalService<H> {
     pub(super) sessions: Arc<LocalSessionManager>,
+    /// The sessions that began with another server, and of which no stream was opened here yet.
+    taken_over: Mutex<HashSet<String>>,
     /// A permit for each request that may be answered at once.
     pub(super) requests: Arc<Semaphore>,
     /// A permit for each request that may listen at once.
@@ -178,6 +187,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let permits = |number| Arc::new(Semaphore::new(number));
         PrincipalService {
             sessions,
+            taken_over: Mutex::default(),
             requests: permits(limits.requests),
             listeners: permits(limits.listeners),
             intake: Intake::new(limits.bytes_of_token),
@@ -258,9 +268,33 @@ impl<H> PrincipalService<H> {
         self.requests.acquire_many(all).await.ok()
     }
 
+    /// Takes note of the session of a request. Of one that began with another server, a client has events of that server, whose
+    /// numbers mean nothing here: the first stream that it opens here begins anew. Of so many such sessions, those that have ended
+    /// are forgotten.
+    pub(super) async fn follow_session(&self, head: &mut Parts, most: usize) {
+        let Some(id) = session_of(head).map(str::to_owned) else { return };
+        let open = self.sessions.sessions.read().await;
+        let mut taken_over = self.taken_over.lock();
+        if !open.contains_key(&*id) {
+            if taken_over.len() >= most {
+                taken_over.retain(|id| open.contains_key(&**id));
+            }
+            taken_over.insert(id.clone());
+        }
+        if head.method == Method::GET && taken_over.remove(&id) {
+            head.headers.remove(LAST_EVENT);
+        }
+    }
+
     fn is_in_use(&self, limits: &Limits) -> bool {
         self.requests.available_permits() < limits.requests
             || self.listeners.available_permits() < limits.listeners
             || self.sessions.sessions.try_read().map_or(true, |sessions| !sessions.is_empty())
     }
+}
+
+/// Returns the session in which a request comes, unless it is to end it.
+pub(super) fn session_of(head: &Parts) -> Option<&str> {
+    let id = head.headers.get(SESSION_ID)?.to_str().ok()?;
+    (head.method != Method::DELETE).then_some(id)
 }

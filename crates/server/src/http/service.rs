@@ -25,7 +25,7 @@ use super::endpoint::Endpoint;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 #[cfg(feature = "team")]
 use super::placement::{OtherServer, Others};
-use super::principals::{NewHandler, PrincipalService, Principals};
+use super::principals::{NewHandler, PrincipalService, Principals, SESSION_ID, session_of};
 use super::quota::Allowance;
 use super::refusals::{
     Answer, method_not_allowed, not_a_message, refused, retry_later, too_many_sessions, whole,
@@ -36,9 +36,6 @@ use super::stream_end::{Body, end_at};
 use super::{HostGuard, Limits};
 use crate::door::Door;
 use crate::principal::Scope;
-
-/// The header that names a session.
-const HEADER_SESSION_ID: &str = "mcp-session-id";
 
 /// The service that answers every request.
 pub(super) struct HttpService<H> {
@@ -149,6 +146,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             admitted => admitted,
         };
         if let Ok(admitted) = &admitted {
+            admitted.service.follow_session(&mut head, self.limits.sessions).await;
             // The handler looks here for what this very request may do.
             head.extensions.insert(admitted.bearer.scopes);
             if head.method == Method::POST {
@@ -187,8 +185,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
 
     /// Returns whether the session that a request names is open here, or may be: it may have been kept.
     async fn has_room_for_session(&self, service: &PrincipalService<H>, head: &Parts) -> bool {
-        let id = head.headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok());
-        let Some(id) = id.filter(|_| head.method != Method::DELETE) else { return true };
+        let Some(id) = session_of(head) else { return true };
         let open = service.sessions.sessions.read().await;
         open.len() < self.limits.sessions || open.contains_key(id)
     }
@@ -315,7 +312,7 @@ impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
         B: hyper::body::Body + Send + 'static,
         B::Error: std::fmt::Display,
     {
-        let is_of_session = request.headers().contains_key(HEADER_SESSION_ID);
+        let is_of_session = request.headers().contains_key(SESSION_ID);
         let answer =
             self.protocol.handle(request).await.map(|body| body.map_err(|never| match never {}).boxed());
         if is_of_session && answer.status() == StatusCode::INTERNAL_SERVER_ERROR {

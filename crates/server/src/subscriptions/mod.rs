@@ -6,6 +6,7 @@
 //! only a look at the file decides. A listener ends with its [`Registration`], and so does the watch that it needed.
 
 mod changes;
+mod kept;
 mod looking;
 mod remarks;
 mod state;
@@ -32,6 +33,8 @@ use crate::registrations::Registration;
 use crate::session::{Owner, Session};
 use crate::uri::{self, DIAGNOSTICS, Uri};
 use crate::watch::Watch;
+
+pub(crate) use self::kept::{begin_to_send, kept, resume};
 
 /// The number of accepted listen requests of a session that may wait for their turn.
 const ACCEPTED_REQUESTS: usize = 16;
@@ -100,7 +103,7 @@ pub(crate) fn subscribe(
     peer: &Peer<RoleServer>,
     uri: &str,
 ) -> Result<(), ErrorData> {
-    let subject = subject(workspace, true, uri)?;
+    let subject = subject(workspace, true, uri, false)?;
     let id = own_listener(subscriptions, workspace, session, peer);
     {
         let mut state = subscriptions.state.lock();
@@ -162,9 +165,7 @@ fn own_listener(
     let registration = subscriptions.register(workspace, session, BTreeMap::new(), ListWish::None);
     let id = registration.id();
     registrations.own = Some(registration);
-    let (subscriptions, client) = (Arc::clone(subscriptions), Client::Session(peer.clone()));
-    // The task holds neither the session nor the registration, and so ends with them.
-    tokio::spawn(async move { subscriptions.send_until_end(id, &client).await });
+    subscriptions.send_in_background(id, peer);
     id
 }
 
@@ -189,7 +190,7 @@ pub(crate) fn accept(
     };
     let subjects: BTreeMap<String, Subject> = uris
         .filter(|uri| is_looked_at(uri))
-        .filter_map(|uri| Some((uri.clone(), subject(workspace, is_lasting, uri).ok()?)))
+        .filter_map(|uri| Some((uri.clone(), subject(workspace, is_lasting, uri, false).ok()?)))
         .take(room)
         .collect();
     let list = if asked.resources_list_changed == Some(true) { ListWish::Active } else { ListWish::None };
@@ -234,13 +235,19 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     });
 }
 
-/// Returns what this URI stands for, if it can be subscribed to.
-fn subject(workspace: &Workspace, is_lasting: bool, uri: &str) -> Result<Subject, ErrorData> {
+/// Returns what this URI stands for, if it can be subscribed to. A file may be gone only where somebody has subscribed to it
+/// before.
+fn subject(
+    workspace: &Workspace,
+    is_lasting: bool,
+    uri: &str,
+    may_be_gone: bool,
+) -> Result<Subject, ErrorData> {
     let unknown = || uri::unknown(workspace, uri);
     match uri::understood(workspace, uri)? {
         Uri::File(path) => {
             let path = workspace.roots().admit(&path).map_err(|_| unknown())?;
-            if path.place.missing > 0 {
+            if path.place.missing > 0 && !may_be_gone {
                 return Err(unknown());
             }
             Ok(Subject::File(path.absolute(), path.name))
@@ -305,6 +312,13 @@ impl Subscriptions {
             listener.wake.notify_one();
         }
         self.arrange_later(workspace);
+    }
+
+    /// Sends the listener of a session its notifications as long as there is one.
+    fn send_in_background(self: &Arc<Self>, id: u64, peer: &Peer<RoleServer>) {
+        let (subscriptions, client) = (Arc::clone(self), Client::Session(peer.clone()));
+        // The task holds neither the session nor the registration, and so ends with them.
+        tokio::spawn(async move { subscriptions.send_until_end(id, &client).await });
     }
 
     /// Sends a listener its notifications until it is removed or its client is gone.

@@ -1,5 +1,5 @@
 //! What a client was shown and asked before its server went, and what becomes of it with the next one: a session with a
-//! reading, a preview, and a question that waits for a person's yes.
+//! reading and a subscription, a preview, and a question that waits for a person's yes.
 
 use std::fs;
 use std::thread;
@@ -47,6 +47,8 @@ impl<'a> Held<'a> {
         let mut held =
             Self { cluster, tenant, session, asking, preview: String::new(), question: Value::Null };
         held.call("read_file", &json!({"path": READ}))?;
+        let uri = json!({"uri": held.subscribed()});
+        until_answered(|| answered(held.session.try_request("resources/subscribe", uri.clone())))?;
         let shown = held.call(
             "edit_preview",
             &json!({"tool": "str_replace", "path": SHOWN, "old_string": "old", "new_string": "new"}),
@@ -57,8 +59,26 @@ impl<'a> Held<'a> {
         Ok(held)
     }
 
-    /// Writes what was read, applies what was shown, and says yes.
+    /// Returns the URI to which the session has subscribed.
+    fn subscribed(&self) -> String {
+        self.cluster.folder.uri(&format!("{}/{READ}", self.tenant))
+    }
+
+    /// Hears that what the session has subscribed to may have changed while nobody served it.
+    fn hear(&self) -> Result<()> {
+        let mut stream = until_answered(|| {
+            // As a client opens it again that has events of the server before.
+            let stream = self.session.listen_after("7");
+            if stream.status == 200 { Ok(stream) } else { Err(stream.status.to_string()) }
+        })?;
+        let told = stream.next_message().unwrap_or_default();
+        ensure!(told["params"]["uri"] == self.subscribed(), "{} does not hear further: {told}", self.tenant);
+        Ok(())
+    }
+
+    /// Hears of what changed, writes what was read, applies what was shown, and says yes.
     pub(super) fn finish(self) -> Result<()> {
+        self.hear()?;
         self.call("write_file", &json!({"path": READ, "content": "written\n"}))?;
         self.call("apply_preview", &json!({"preview": self.preview}))?;
         let yes = json!({
