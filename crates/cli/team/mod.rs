@@ -8,6 +8,8 @@ mod authenticator;
 #[cfg(feature = "team")]
 mod configuration;
 #[cfg(feature = "team")]
+mod disk_watch;
+#[cfg(feature = "team")]
 mod event_follower;
 #[cfg(feature = "team")]
 mod event_sender;

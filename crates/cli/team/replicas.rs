@@ -1,8 +1,11 @@
 //! Several servers for the same tenants: which tenants this one serves, and the thread that keeps its leases.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -14,11 +17,15 @@ use emend_server::http::{Place, Placement, PlacementFigures, Placing};
 use emend_team::ReplicaSettings;
 use emend_workspace::Seal;
 
+use super::disk_watch::DiskWatch;
 use super::event_sender::EventSender;
 use crate::http;
 
 /// The environment variable with the address of this server, for settings that are the same for all.
 const ADDRESS: &str = "EMEND_REPLICA_ADDRESS";
+
+/// How long the disk may take for an answer, or as long as a lease lasts. After that the leases are renewed no more.
+const LONGEST_ANSWER: Duration = Duration::from_secs(10);
 
 /// The tenants of this server among several.
 #[derive(Clone)]
@@ -28,6 +35,12 @@ pub(super) struct Replicas {
     /// What all servers have in their state folder, by which they know each other. Who else can write to the engine has no tokens
     /// sent to an address of theirs.
     seal: Arc<Seal>,
+    /// A file of this server in the state folder, which is written to see whether the disk answers.
+    written: PathBuf,
+    /// Whether the disk gives no answer.
+    hangs: Arc<AtomicBool>,
+    /// How long a lease lasts.
+    time: Duration,
     /// Held by whoever asks the engine. One that gives no answer holds up one thread, not as many as there are requests.
     asking: Arc<tokio::sync::Mutex<()>>,
 }
@@ -54,7 +67,9 @@ impl Replicas {
         let holder = Holder::new(&address, &run);
         let time = Duration::from_secs(settings.lease_seconds);
         let leases = Arc::new(Leases::new(Arc::new(engine), holder.clone(), time));
-        Ok(Self { leases, holder, seal: Arc::new(seal), asking: Arc::default() })
+        let written = state.join(format!("server-{}", &blake3::hash(address.as_bytes()).to_hex()[..16]));
+        let (seal, hangs, asking) = (Arc::new(seal), Arc::default(), Arc::default());
+        Ok(Self { leases, holder, seal, written, hangs, time, asking })
     }
 
     /// Returns where the other servers reach this one.
@@ -62,12 +77,12 @@ impl Replicas {
         self.holder.address()
     }
 
-    /// Returns whether the engine has ever given an answer of use. Without one, nobody can be served.
-    pub(super) fn has_met_engine(&self) -> bool {
-        self.leases.has_answered()
+    /// Returns whether somebody can be served: the engine has given an answer of use, and the disk answers.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.leases.has_answered() && !self.hangs.load(Ordering::Relaxed)
     }
 
-    /// Renews the leases on a thread of its own, until what this returns is dropped. Calls `lost` with the ids of tenants whose
+    /// Renews the leases on a thread of its own, as long as the disk answers and until what this returns is dropped. Calls `lost` with the ids of tenants whose
     /// leases have lapsed, so that another server may have served them. Leases of tenants that are not open are given back.
     pub(super) fn keep(
         &self,
@@ -76,9 +91,25 @@ impl Replicas {
     ) -> anyhow::Result<Sender<()>> {
         let (stop, stopped) = mpsc::channel();
         let leases = Arc::clone(&self.leases);
+        let written = self.written.clone();
+        let disk = DiskWatch::start(self.time / 3, move || write(&written))?;
+        let (hangs, longest) = (Arc::clone(&self.hangs), self.time.max(LONGEST_ANSWER));
         let keep = move || {
             let (mut is_in_trouble, mut served) = (false, BTreeSet::new());
             loop {
+                let now_hangs = !disk.answers_within(longest);
+                if hangs.swap(now_hangs, Ordering::Relaxed) != now_hangs {
+                    let what =
+                        if now_hangs { "hangs: other servers get its tenants" } else { "answers again" };
+                    tracing::warn!("the disk with the state folder {what}");
+                }
+                if now_hangs {
+                    // When it answers again, what another server may have had is forgotten as after a pause.
+                    match stopped.recv_timeout(leases.pause()) {
+                        Err(RecvTimeoutError::Timeout) => continue,
+                        _ => return,
+                    }
+                }
                 let forget = |lapsed: &[String]| {
                     tracing::warn!(tenants = ?lapsed, "leases have lapsed: another server may serve these tenants now");
                     lost(lapsed);
@@ -111,7 +142,15 @@ impl Replicas {
     /// Lets other servers have all tenants. Blocks.
     pub(super) fn end(&self) {
         self.leases.keep_only(&BTreeSet::new());
+        let _ = std::fs::remove_file(&self.written);
     }
+}
+
+/// Writes a file, and waits until the disk has it.
+fn write(file: &Path) -> io::Result<()> {
+    let mut file = File::create(file)?;
+    file.write_all(b"a server among several\n")?;
+    file.sync_all()
 }
 
 /// Starts what sends events to the engine, if it is to have any, without speaking to it yet.

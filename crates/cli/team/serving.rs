@@ -72,14 +72,14 @@ pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
 
     let authenticator = Arc::new(TeamAuthenticator::new(Arc::clone(&tenants)));
     let [opening, keeping, ready] = [(); 3].map(|()| Arc::clone(&tenants));
-    let has_met = replicas.clone();
+    let are_of_use = replicas.clone();
     let mut server = HttpServer::new(authenticator, listening.guard, Limits::default(), move |principal| {
         opening.server(principal)
     })
     .keeping_sessions(move |principal| keeping.server(principal).ok()?.session_keeper(principal))
     .reviewed_by(Arc::new(TeamSignIn::new(Arc::clone(&tenants))), cookie_key)
     .ready_when(move || {
-        has_met.as_ref().is_none_or(Replicas::has_met_engine)
+        are_of_use.as_ref().is_none_or(Replicas::is_of_use)
             && ready.all().iter().all(|open| !open.emend.is_recovering())
     });
     // Dropped at the end, which ends the thread.
