@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 
 use super::ENDPOINT;
 use super::admission::UNAVAILABLE;
-use super::authentication::Unrecognised;
+use super::authentication::{Bearer, Unrecognised};
 use super::connections::Slot;
 use super::intake::{self, TakenBody};
 use super::refusals::{Answer, Words};
 use super::review::cookies::{self, Purpose, Turn};
-use super::review::{CameBack, Review, ReviewPath, Step, pages};
+use super::review::{CameBack, Review, ReviewPath, Step, Ways, pages};
 use super::service::{Admission, Admitted, Asked, HttpService};
 use crate::door::Door;
 use crate::page_answers::{self, PageCall, is_only, refusal, response};
@@ -269,7 +269,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 let (code, asked, verifier) = (code.clone(), asked.to_owned(), verifier.to_owned());
                 let came_back = CameBack { code, asked, issuer, verifier };
                 match review.sign_in.finish(came_back).await {
-                    Ok(token) => self.accept(visit, page, &token).await,
+                    Ok(token) => self.accept(visit, page, &token, |_, _| true).await,
                     Err(why) => pages::refusal(page, StatusCode::FORBIDDEN, &why, false),
                 }
             }
@@ -289,18 +289,23 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Lets somebody in who has a token. Where people sign in with the authority, none of its tokens: a client has one, and could
     /// say yes to its own edits.
     async fn accept_pasted(&self, visit: &Visit<'_>, token: &str) -> page_answers::Answer {
-        let (page, ways) = (&visit.at.page, visit.review.sign_in.ways());
-        let is_issued =
-            || async { self.authenticator.authenticate(token).await.is_ok_and(|bearer| bearer.can_step_up) };
-        if !ways.by_token || ways.by_authority && is_issued().await {
-            let why = "Sign in with the authority: a token of it is not taken here.";
-            return pages::sign_in(page, ways, StatusCode::FORBIDDEN, why);
-        }
-        self.accept(visit, page, token).await
+        self.accept(visit, &visit.at.page, token, |ways, bearer| match ways {
+            Ways { by_token: true, by_authority: false } => true,
+            Ways { by_token: true, by_authority: true } => !bearer.can_step_up,
+            Ways { by_token: false, .. } => false,
+        })
+        .await
     }
 
-    /// Gives who shows a good token the cookie, and leads them to the page.
-    async fn accept(&self, visit: &Visit<'_>, page: &str, token: &str) -> page_answers::Answer {
+    /// Gives who shows a good token, of a kind that is taken, the cookie, and leads them to the page. The token is looked at once:
+    /// what is said of it the next time may be something else.
+    async fn accept(
+        &self,
+        visit: &Visit<'_>,
+        page: &str,
+        token: &str,
+        is_taken: impl FnOnce(Ways, &Bearer) -> bool,
+    ) -> page_answers::Answer {
         let (review, ways) = (visit.review, visit.review.sign_in.ways());
         let refused = |status, why: &str| pages::sign_in(page, ways, status, why);
         let bearer = match self.authenticator.authenticate(token).await {
@@ -310,6 +315,10 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             }
             Err(Unrecognised::Unavailable) => return refused(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE),
         };
+        if !is_taken(ways, &bearer) {
+            let why = "Sign in with the authority: a token of it is not taken here.";
+            return refused(StatusCode::FORBIDDEN, why);
+        }
         if let Some(missing) = NEEDS.iter().find(|scope| !bearer.scopes.has(**scope)) {
             let why = format!(
                 "To review edits needs the scope {}, which you do not have here. Ask whoever gives people their scopes.",
