@@ -3,23 +3,27 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use rmcp::ServerHandler;
 use tokio::task::JoinSet;
 
 use super::authentication::Bearer;
 use super::connections::Slot;
-use super::placement::{self, Found, MOST, OtherServer, PATIENCE, asks_for_proof, was_handed_on};
+use super::placement::{self, Found, OtherServer, PATIENCE, asks_for_proof, was_handed_on};
 use super::refusals::{Answer, refused, retry_later, whole};
-use super::service::{CountedBody, HttpService};
+use super::service::HttpService;
 use super::stream_end::end_when;
+
+/// A request that another server answers: a connection to it, and the tenant.
+pub(super) struct Elsewhere {
+    server: OtherServer,
+    tenant: Option<String>,
+}
 
 impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Finds the server to which a request is to be handed on; `None` if its workspace is served here.
@@ -28,7 +32,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         bearer: &Bearer,
         head: &Parts,
         slot: &Slot,
-    ) -> Result<Option<OtherServer>, Box<Answer>> {
+    ) -> Result<Option<Elsewhere>, Box<Answer>> {
         let tenant = bearer.tenant.as_deref();
         let Some(placement) = self.others.placement.get().filter(|placement| !placement.is_here(tenant))
         else {
@@ -45,7 +49,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         let patience = if self.closing.is_cancelled() { Duration::ZERO } else { PATIENCE };
         match placement::find(placement, tenant, patience).await {
             Some(Found::Here) => Ok(None),
-            Some(Found::Elsewhere(server)) => Ok(Some(server)),
+            Some(Found::Elsewhere(server)) => Ok(Some(Elsewhere { server, tenant: bearer.tenant.clone() })),
             None => Err(retry_later("The server of this workspace cannot be reached now.").into()),
         }
     }
@@ -63,11 +67,16 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     }
 
     /// Hands a request on to the server that serves its workspace.
-    pub(super) async fn hand_on(&self, server: OtherServer, head: Parts, body: Incoming) -> Answer {
+    pub(super) async fn hand_on(
+        &self,
+        Elsewhere { server, tenant }: Elsewhere,
+        head: Parts,
+        body: Incoming,
+    ) -> Answer {
         let listens = head.headers.get("mcp-method").is_some_and(|method| method == "subscriptions/listen");
         let is_stream = head.method == Method::GET || listens;
         let room = if is_stream { &self.others.streams } else { &self.others.handed_on };
-        let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
+        let Some(place) = room.take(tenant.as_deref()) else {
             return retry_later("Too many requests are being handed on.");
         };
         self.others.count.fetch_add(1, Ordering::Relaxed);
@@ -77,12 +86,14 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             () = closed.clone().cancelled_owned() => Err(io::Error::other("this server is told to end")),
         };
         match answer {
-            Ok(answer) => answer.map(|body| {
-                end_when(
-                    CountedBody { body, _permit: Some(permit), _counted: None }.boxed(),
-                    closed.cancelled_owned(),
-                )
-            }),
+            Ok(answer) => {
+                let end = async move {
+                    closed.cancelled_owned().await;
+                    // It is there as long as the answer is.
+                    drop(place);
+                };
+                answer.map(|body| end_when(body, end))
+            }
             Err(error) => {
                 tracing::debug!(%error, "a request was handed on and not answered");
                 refused(
@@ -117,7 +128,6 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 None => break,
             }
         }
-        // It is never closed.
-        let _ = self.others.handed_on.acquire_many(MOST).await;
+        self.others.handed_on.emptied().await;
     }
 }

@@ -23,6 +23,8 @@ mod review;
 #[cfg(feature = "team")]
 mod reviewing;
 mod service;
+#[cfg(feature = "team")]
+mod room;
 mod stream_end;
 #[cfg(feature = "team")]
 pub mod tls;

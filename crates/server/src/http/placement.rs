@@ -19,9 +19,10 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::refusals::whole;
+use super::room::Room;
 use super::stream_end::Body;
 
 /// How long a request waits for a server that serves its workspace. Where one has died, another takes its place within the time
@@ -88,26 +89,17 @@ pub trait Placement: Send + Sync + 'static {
     fn keep_only<'a>(&'a self, tenants: &'a BTreeSet<Option<String>>) -> Placing<'a, ()>;
 }
 
-/// The most requests that are handed on at once, and the most streams: the other server has connections for its own clients, too.
-pub(super) const MOST: u32 = 256;
-
 /// The other servers, if there are several.
+#[derive(Default)]
 pub(super) struct Others {
     /// Which of them serves a workspace.
     pub(super) placement: OnceLock<Arc<dyn Placement>>,
-    /// Has a permit for each request that was handed on to another server and is not answered yet, streams aside.
-    pub(super) handed_on: Arc<Semaphore>,
-    /// Has a permit for each stream from another server.
-    pub(super) streams: Arc<Semaphore>,
+    /// The requests that were handed on to another server and are not answered yet, streams aside.
+    pub(super) handed_on: Arc<Room>,
+    /// The streams from another server.
+    pub(super) streams: Arc<Room>,
     /// How many requests and streams were handed on.
     pub(super) count: AtomicU64,
-}
-
-impl Default for Others {
-    fn default() -> Self {
-        let [handed_on, streams] = [(); 2].map(|()| Arc::new(Semaphore::new(MOST as usize)));
-        Self { placement: OnceLock::new(), handed_on, streams, count: AtomicU64::new(0) }
-    }
 }
 
 /// The place of a request.

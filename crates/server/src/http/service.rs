@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 use super::authentication::{Authenticate, Bearer};
 use super::connections::Slot;
 use super::endpoint::Endpoint;
+#[cfg(feature = "team")]
+use super::handing_on::Elsewhere;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 #[cfg(feature = "team")]
 use super::placement::{OtherServer, Others};
@@ -65,7 +67,7 @@ pub(super) struct HttpService<H> {
 pub(super) enum Admission<H> {
     Here(Admitted<H>),
     #[cfg(feature = "team")]
-    Elsewhere(OtherServer),
+    Elsewhere(Elsewhere),
 }
 
 /// A request that is answered here: its service, and what its token lets it do.
