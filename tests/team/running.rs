@@ -197,11 +197,34 @@ fn a_session_hears_further_of_what_it_subscribed_to_and_once_of_all_that_may_hav
 
     let server = serve_tenants(&folder, &settings);
     let ann = ann.towards(server.address());
-    // A call may come before the stream does.
+    // Calls may come before the stream does.
     ann.replace("d.txt", "one", "two").ok();
+    ann.read("d.txt");
     let mut heard = ann.listen_after("7");
     let mut updated = || heard.next_message().unwrap()["params"]["uri"].as_str().unwrap().to_owned();
-    assert_eq!([updated(), updated()].iter().collect::<BTreeSet<_>>(), [&a, &d].into());
+    assert_eq!([updated(), updated()], [a, d]);
+
+    // However many there are, and however many requests come at once.
+    let many: BTreeSet<String> = (0..40).map(|number| format!("many/{number}.txt")).collect();
+    for name in &many {
+        folder.write(&format!("red/{name}"), "one\n");
+        ann.request("resources/subscribe", json!({"uri": folder.uri(&format!("red/{name}"))})).unwrap();
+    }
+    drop(server);
+    let server = serve_tenants(&folder, &settings);
+    let ann = ann.towards(server.address());
+    std::thread::scope(|scope| {
+        let calls: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| ann.begin("tools/list", json!({})).finish().status)).collect();
+        for call in calls {
+            assert_eq!(call.join().unwrap(), 200);
+        }
+    });
+    let mut heard = ann.listen_after("7");
+    let mut updated = || heard.next_message().unwrap()["params"]["uri"].as_str().unwrap().to_owned();
+    let told: BTreeSet<String> = (0..42).map(|_| updated()).collect();
+    assert_eq!(told.len(), 42);
+    assert!(many.iter().all(|name| told.contains(&folder.uri(&format!("red/{name}")))));
     ann.close();
 }
 

@@ -141,11 +141,12 @@ impl Keeping {
         id: &str,
         name: &str,
         readings: &Mutex<Readings>,
-        subscriptions: KeptSubscriptions,
+        subscriptions: impl FnOnce() -> KeptSubscriptions,
     ) {
         let Some(initialize) = self.initialize.get() else { return };
         // One after the other, so that what is kept in the end is the newest.
         let mut last = self.last.lock();
+        let subscriptions = subscriptions();
         if last.as_ref().is_some_and(|last| last.is_enough(&subscriptions)) {
             return;
         }

@@ -49,7 +49,7 @@ impl Emend {
     /// Keeps the session of this id, if it outlives its server. Blocks.
     pub(crate) fn keep_session(&self, id: Option<&str>) {
         if let Some(id) = id {
-            self.session.keep(id, subscriptions::kept(&self.shared.subscriptions, &self.session));
+            self.session.keep(id, || subscriptions::kept(&self.shared.subscriptions, &self.session));
         }
     }
 }

@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Keeps the session, whose id is this, for the next server, with what it has subscribed to. Blocks.
-    pub(crate) fn keep(&self, id: &str, subscriptions: KeptSubscriptions) {
+    pub(crate) fn keep(&self, id: &str, subscriptions: impl FnOnce() -> KeptSubscriptions) {
         if let Some(keeping) = &self.keeping {
             keeping.keep(id, self.name.get_or_init(new_name), &self.readings, subscriptions);
         }

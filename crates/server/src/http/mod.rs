@@ -18,13 +18,14 @@ mod placement;
 mod principals;
 mod quota;
 mod refusals;
+mod resuming;
 #[cfg(feature = "team")]
 mod review;
 #[cfg(feature = "team")]
 mod reviewing;
-mod service;
 #[cfg(feature = "team")]
 mod room;
+mod service;
 mod stream_end;
 #[cfg(feature = "team")]
 pub mod tls;

@@ -3,14 +3,12 @@
 
 #[cfg(feature = "team")]
 use std::collections::BTreeMap;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
-use http::request::Parts;
-use http::{HeaderName, Method};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -21,13 +19,9 @@ use tokio_util::sync::CancellationToken;
 use super::Limits;
 use super::authentication::Bearer;
 use super::intake::Intake;
+use super::resuming::ResumedSessions;
 use crate::door::Door;
 use crate::principal::Principal;
-
-/// The header that names a session.
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The header with the last event that a client has of a stream.
-const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The time that a request waits while the workspace of its tenant is being opened for another one.
 const TURN: Duration = Duration::from_secs(10);
@@ -63,8 +57,10 @@ struct ServiceKey {
 /// The service of all clients of one principal.
 pub(super) struct PrincipalService<H> {
     pub(super) sessions: Arc<LocalSessionManager>,
-    /// The sessions that began with another server, and of which no stream was opened here yet.
-    taken_over: Mutex<HashSet<String>>,
+    /// Whether sessions outlive the server.
+    pub(super) keeps_sessions: bool,
+    /// Those that began with another server.
+    pub(super) resumed: ResumedSessions,
     /// A permit for each request that may be answered at once.
     pub(super) requests: Arc<Semaphore>,
     /// A permit for each request that may listen at once.
@@ -175,6 +171,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             .with_json_response(true)
             .with_max_request_body_bytes(limits.body_bytes)
             .with_cancellation_token(closed.clone());
+        let keeps_sessions = kept.is_some();
         config.session_store = kept;
         let handler = move || {
             new_handler(&principal).map_err(|error| {
@@ -187,7 +184,8 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let permits = |number| Arc::new(Semaphore::new(number));
         PrincipalService {
             sessions,
-            taken_over: Mutex::default(),
+            keeps_sessions,
+            resumed: ResumedSessions::default(),
             requests: permits(limits.requests),
             listeners: permits(limits.listeners),
             intake: Intake::new(limits.bytes_of_token),
@@ -268,33 +266,9 @@ impl<H> PrincipalService<H> {
         self.requests.acquire_many(all).await.ok()
     }
 
-    /// Takes note of the session of a request. Of one that began with another server, a client has events of that server, whose
-    /// numbers mean nothing here: the first stream that it opens here begins anew. Of so many such sessions, those that have ended
-    /// are forgotten.
-    pub(super) async fn follow_session(&self, head: &mut Parts, most: usize) {
-        let Some(id) = session_of(head).map(str::to_owned) else { return };
-        let open = self.sessions.sessions.read().await;
-        let mut taken_over = self.taken_over.lock();
-        if !open.contains_key(&*id) {
-            if taken_over.len() >= most {
-                taken_over.retain(|id| open.contains_key(&**id));
-            }
-            taken_over.insert(id.clone());
-        }
-        if head.method == Method::GET && taken_over.remove(&id) {
-            head.headers.remove(LAST_EVENT);
-        }
-    }
-
     fn is_in_use(&self, limits: &Limits) -> bool {
         self.requests.available_permits() < limits.requests
             || self.listeners.available_permits() < limits.listeners
             || self.sessions.sessions.try_read().map_or(true, |sessions| !sessions.is_empty())
     }
-}
-
-/// Returns the session in which a request comes, unless it is to end it.
-pub(super) fn session_of(head: &Parts) -> Option<&str> {
-    let id = head.headers.get(SESSION_ID)?.to_str().ok()?;
-    (head.method != Method::DELETE).then_some(id)
 }

@@ -26,12 +26,13 @@ use super::endpoint::Endpoint;
 use super::handing_on::Elsewhere;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 #[cfg(feature = "team")]
-use super::placement::{OtherServer, Others};
-use super::principals::{NewHandler, PrincipalService, Principals, SESSION_ID, session_of};
+use super::placement::Others;
+use super::principals::{NewHandler, PrincipalService, Principals};
 use super::quota::Allowance;
 use super::refusals::{
     Answer, method_not_allowed, not_a_message, refused, retry_later, too_many_sessions, whole,
 };
+use super::resuming::{SESSION_ID, session_of};
 #[cfg(feature = "team")]
 use super::review::{Review, ReviewPath};
 use super::stream_end::{Body, end_at};
@@ -148,9 +149,10 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             admitted => admitted,
         };
         if let Ok(admitted) = &admitted {
-            admitted.service.follow_session(&mut head, self.limits.sessions).await;
+            let (service, scopes) = (&admitted.service, admitted.bearer.scopes);
+            service.resume_session(&mut head, scopes, self.limits.sessions).await;
             // The handler looks here for what this very request may do.
-            head.extensions.insert(admitted.bearer.scopes);
+            head.extensions.insert(scopes);
             if head.method == Method::POST {
                 return self.post(admitted, head, body).await;
             }
@@ -195,10 +197,14 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Forwards a request that opens a stream or ends a session, without a body.
     async fn forward(&self, service: &PrincipalService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
+        let session = session_of(&head).map(str::to_owned);
         let mut answer = service.handle(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp answers 202, about which some clients warn.
         if is_end && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        if answer.status() == StatusCode::OK {
+            service.stream_opened(session.as_deref());
         }
         answer
     }

@@ -7,7 +7,7 @@ use rmcp::{Peer, RoleServer};
 
 use super::state::ListWish;
 use super::{Subscriptions, subject};
-use crate::registrations::{KeptSubscriptions, Registration};
+use crate::registrations::{KeptSubscriptions, Listening, Registration};
 use crate::session::Session;
 
 /// Returns what a session has subscribed to.
@@ -41,16 +41,36 @@ pub(crate) fn resume(
     if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&registration.id()) {
         listener.unsent.updated.clone_from(&kept.uris);
         listener.unsent.list = kept.list;
-        listener.wake.notify_one();
     }
-    session.registrations().own = Some(registration);
+    {
+        let mut registrations = session.registrations();
+        registrations.own = Some(registration);
+        registrations.is_silent = true;
+    }
     subscriptions.arrange(workspace);
 }
 
-/// Sends a resumed session what it is to hear, from now on.
-pub(crate) fn begin_to_send(subscriptions: &Arc<Subscriptions>, session: &Session, peer: &Peer<RoleServer>) {
-    let id = session.registrations().own.as_ref().map(Registration::id);
-    if let Some(id) = id {
-        subscriptions.send_in_background(id, peer);
-    }
+/// Sends a resumed session what it is to hear, once its client listens here: of what is sent to nobody, most would be lost.
+pub(crate) fn send_once_heard(
+    subscriptions: &Arc<Subscriptions>,
+    session: &Session,
+    peer: &Peer<RoleServer>,
+    listening: Listening,
+) {
+    let id = {
+        let mut registrations = session.registrations();
+        let is_silent = std::mem::take(&mut registrations.is_silent);
+        registrations.own.as_ref().map(Registration::id).filter(|_| is_silent)
+    };
+    let Some((id, wake)) = id.and_then(|id| Some((id, subscriptions.wake_of(id)?))) else { return };
+    let (subscriptions, peer) = (Arc::clone(subscriptions), peer.clone());
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = listening.begun() => return subscriptions.send_in_background(id, &peer),
+                // The session may have ended.
+                () = wake.notified() => if subscriptions.wake_of(id).is_none() { return },
+            }
+        }
+    });
 }

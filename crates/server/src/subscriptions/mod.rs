@@ -34,7 +34,7 @@ use crate::session::{Owner, Session};
 use crate::uri::{self, DIAGNOSTICS, Uri};
 use crate::watch::Watch;
 
-pub(crate) use self::kept::{begin_to_send, kept, resume};
+pub(crate) use self::kept::{kept, resume, send_once_heard};
 
 /// The number of accepted listen requests of a session that may wait for their turn.
 const ACCEPTED_REQUESTS: usize = 16;
@@ -235,8 +235,8 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     });
 }
 
-/// Returns what this URI stands for, if it can be subscribed to. A file may be gone only where somebody has subscribed to it
-/// before.
+/// Returns what this URI stands for, if it can be subscribed to. What somebody had subscribed to before may be gone: a file that
+/// comes again is told of, and no edit is looked up, none of which ever changes.
 fn subject(
     workspace: &Workspace,
     is_lasting: bool,
@@ -259,6 +259,7 @@ fn subject(
         Uri::Session if is_lasting => Ok(Subject::Session),
         Uri::Readings | Uri::Session => Err(unknown()),
         Uri::Events(_) => Ok(Subject::Events),
+        Uri::Edit(_) if may_be_gone => Ok(Subject::Fixed),
         Uri::Edit(id) => {
             let edited = workspace.past_edits().find(&id, "").map_err(|_| unknown())?;
             edited.diff.map(|_| Subject::Fixed).ok_or_else(unknown)
@@ -321,14 +322,15 @@ impl Subscriptions {
         tokio::spawn(async move { subscriptions.send_until_end(id, &client).await });
     }
 
+    /// Returns what wakes the sender of a listener, as long as there is one.
+    fn wake_of(&self, id: u64) -> Option<Arc<Notify>> {
+        self.state.lock().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
+    }
+
     /// Sends a listener its notifications until it is removed or its client is gone.
     async fn send_until_end(&self, id: u64, client: &Client) {
+        let Some(wake) = self.wake_of(id) else { return };
         loop {
-            let Some(wake) = self.state.lock().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
-            else {
-                return;
-            };
-            wake.notified().await;
             let unsent = match self.state.lock().listeners.get_mut(&id) {
                 Some(listener) => std::mem::take(&mut listener.unsent),
                 None => return,
@@ -336,6 +338,7 @@ impl Subscriptions {
             if client.send(unsent).await.is_err() {
                 return;
             }
+            wake.notified().await;
         }
     }
 
