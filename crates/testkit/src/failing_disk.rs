@@ -350,7 +350,7 @@ impl Disk for FailingDisk {
         self.inner.leaves_gaps()
     }
 
-    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<bool> {
         self.call()?;
         self.inner.settle_exchange((from.0, &self.entry(from.0, from.1)), (to.0, &self.entry(to.0, to.1)))
     }

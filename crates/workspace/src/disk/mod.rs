@@ -28,8 +28,8 @@ use std::time::{Duration, SystemTime};
 use cap_std::fs::Dir;
 
 pub use emend_lease::LeaseResult;
-pub(crate) use portable::HELPER;
 pub use portable::Portable;
+pub(crate) use portable::{HELPER, helper};
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use unix::Unix;
 #[cfg(windows)]
@@ -166,8 +166,10 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn leaves_gaps(&self) -> bool {
         false
     }
-    /// Finishes or undoes an exchange that a crash interrupted, on systems where an exchange takes several steps.
-    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
+    /// Finishes or undoes an exchange that a crash interrupted, on systems where an exchange takes several steps. Returns whether it
+    /// could do neither, now or before, because another program's file had taken the name: `from` is as it was then, and what was
+    /// displaced is beside it, under a name that begins with [`HELPER`].
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<bool>;
     /// Renames a file to a name that must be free or already belong to the same file.
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
     /// Removes a file.

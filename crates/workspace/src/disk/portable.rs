@@ -199,7 +199,8 @@ impl Disk for Portable {
         })
     }
 
-    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<bool> {
+        let mut is_taken = false;
         let (aside, coming) = helpers(from.1);
         let inode =
             |dir: &Dir, name: &OsStr| dir.symlink_metadata(name).ok().map(|file| MetadataExt::ino(&file));
@@ -211,12 +212,12 @@ impl Disk for Portable {
                 }
                 target if target == Some(displaced) => from.0.remove_file(&aside)?,
                 // Another program's file stands there, so nothing is removed.
-                _ => {}
+                _ => is_taken = true,
             }
         }
         match from.0.remove_file(&coming) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            _ => Ok(is_taken),
         }
     }
 
@@ -265,8 +266,13 @@ impl Disk for Portable {
 /// Returns the helper names that an exchange uses beside a staged file: for the displaced file and for the new one.
 /// They contain a hash of the staged file's name.
 fn helpers(staged: &OsStr) -> (OsString, OsString) {
+    (helper("displaced", staged), helper("coming", staged))
+}
+
+/// Returns the name of a helper file of an exchange with this staged one.
+pub(crate) fn helper(role: &str, staged: &OsStr) -> OsString {
     let hash = &blake3::hash(staged.as_encoded_bytes()).to_hex()[..16];
-    (format!("{HELPER}displaced-{hash}").into(), format!("{HELPER}coming-{hash}").into())
+    format!("{HELPER}{role}-{hash}").into()
 }
 
 fn kind_of(file_type: FileType) -> FileKind {
@@ -420,6 +426,47 @@ mod tests {
     }
 
     const LENGTHS: [usize; 7] = [0, 1, WINDOW - 1, WINDOW, TOGETHER - 1, TOGETHER, TOGETHER + STEP + 7];
+
+    #[test]
+    fn an_exchange_that_another_program_made_impossible_is_told_and_what_it_displaced_is_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        let at = |name| (&dir, OsStr::new(name));
+        let (aside, coming) = helpers(OsStr::new("staged"));
+        // How far it came, whether another program has put a file there since, and what is then where.
+        for (came, theirs, is_taken, staged, target) in [
+            (1, false, false, "new", "old"),
+            (2, false, false, "old", "new"),
+            (1, true, true, "new", "theirs"),
+            (2, true, true, "new", "theirs"),
+        ] {
+            dir.write("staged", "new").unwrap();
+            dir.write("target", "old").unwrap();
+            dir.hard_link("target", &dir, &aside).unwrap();
+            dir.hard_link("staged", &dir, &coming).unwrap();
+            if came == 2 {
+                dir.rename(&coming, &dir, "target").unwrap();
+            }
+            if theirs {
+                dir.write("theirs", "theirs").unwrap();
+                dir.rename("theirs", &dir, "target").unwrap();
+            }
+            for _ in 0..2 {
+                let settled = Portable.settle_exchange(at("staged"), at("target")).unwrap();
+                assert_eq!(settled, is_taken, "{came} {theirs}");
+                let found = ["staged", "target"].map(|name| dir.read_to_string(name).unwrap());
+                assert_eq!(found, [staged, target], "{came} {theirs}");
+            }
+            assert_eq!(
+                dir.read_to_string(&aside).ok().as_deref(),
+                theirs.then_some("old"),
+                "{came} {theirs}"
+            );
+            for name in dir.entries().unwrap() {
+                dir.remove_file(name.unwrap().file_name()).unwrap();
+            }
+        }
+    }
 
     #[test]
     fn what_is_seen_is_what_is_read() {

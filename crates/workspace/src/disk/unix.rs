@@ -145,7 +145,7 @@ impl Disk for Unix {
         }
     }
 
-    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<bool> {
         Portable.settle_exchange(from, to)
     }
 

@@ -16,7 +16,7 @@ use cap_std::fs::Dir;
 use emend_lease::LeaseResult;
 use emend_windows::{self as windows, About, Access};
 
-use super::{ASIDE, BESIDE, Disk, FileKind, HELPER, Portable, ReadObserver, Stat};
+use super::{ASIDE, BESIDE, Disk, FileKind, Portable, ReadObserver, Stat, helper};
 
 /// The disk of a Windows machine.
 #[derive(Clone, Copy, Debug)]
@@ -105,9 +105,7 @@ fn aside(staged: &OsStr) -> OsString {
 /// Gives the displaced file, which is aside, the place of the staged one, because a file of another program has taken the
 /// target's name. The staged file is kept beside it: it may be one that was to be put back.
 fn give_way(displaced: &File, from: (&Dir, &OsStr)) -> io::Result<()> {
-    let hash = &blake3::hash(from.1.as_encoded_bytes()).to_hex()[..16];
-    let beside = OsString::from(format!("{HELPER}staged-{hash}"));
-    rename(&open(from.0, from.1, Access::Name)?, (from.0, &beside))?;
+    rename(&open(from.0, from.1, Access::Name)?, (from.0, &helper("staged", from.1)))?;
     rename(displaced, from)
 }
 
@@ -271,28 +269,35 @@ impl Disk for Windows {
         true
     }
 
-    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<bool> {
         let is_there = |at: (&Dir, &OsStr)| match self.stat(at.0, at.1) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         };
+        let beside = helper("displaced", from.1);
         let displaced = match open(from.0, &aside(from.1), Access::Name) {
             Ok(displaced) => displaced,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return is_there((from.0, &beside)),
             Err(error) => return Err(error),
         };
         match (is_there(from)?, is_there(to)?) {
             // The last step is missing.
-            (false, _) => rename(&displaced, from),
+            (false, _) => rename(&displaced, from)?,
             // Only the first step was done.
-            (true, false) => rename(&displaced, to),
-            // Then another program's file took the name.
-            (true, true) => give_way(&displaced, from),
+            (true, false) => rename(&displaced, to)?,
+            // Then another program's file took the name. What is to come stays where it is, since the exchange has not happened.
+            (true, true) => {
+                rename(&displaced, (from.0, &beside))?;
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        // The way back may be needed, as in `exchange`, and so may the flush of the folder that the name has left.
+        let _room = patiently(from.0, from.1, || windows::reopen_to_add(from.0))?;
         rename(&open(from.0, from.1, Access::Name)?, to)
     }
 

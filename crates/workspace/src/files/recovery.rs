@@ -20,7 +20,7 @@ use cap_std::fs::Dir;
 use crate::problem::FileState;
 
 use crate::disk::fault::{is_absent, leads_elsewhere};
-use crate::disk::{ASIDE, Disk, FileKind, HELPER};
+use crate::disk::{ASIDE, Disk, FileKind, HELPER, helper};
 use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, NamedFile, PREPARED, STAGING};
 use crate::files::commit::restore::{self, Folder, Site};
 use crate::files::commit::tidy::{self, Tx};
@@ -65,24 +65,33 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
         }
     }
     for name in disk.names(&vault.open)?.iter().filter(|name| name.to_string_lossy().starts_with(HELPER)) {
-        // It belonged to none: another program replaced a file at that moment.
-        findings
-            .messages
-            .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
+        // It belongs to none: another program replaced a file at that moment. An edit that is still to be finished may need it.
+        let is_quarantined = findings.stuck.is_empty() && quarantine(disk, vault, name).is_ok();
+        let place = if is_quarantined { vault.shown_quarantined(name) } else { vault.shown_open(name) };
+        findings.messages.push(format!("What an interrupted edit displaced is kept in {place}."));
     }
     Ok(findings)
+}
+
+/// Takes a file from the open transactions to those that nobody looks at again.
+fn quarantine(disk: &dyn Disk, vault: &Vault, name: &OsStr) -> io::Result<()> {
+    let place = vault.quarantine(disk)?;
+    disk.rename_new((&vault.open, name), (&place, name))
 }
 
 /// Gives each displaced file that was set aside the place of its staged file, if that is free: an exchange was interrupted
 /// before its last step. Returns the names without those of files that are still aside; they are handled together with
 /// their staged files.
 fn bring_to_slots(disk: &dyn Disk, vault: &Vault, mut names: Vec<OsString>) -> io::Result<Vec<OsString>> {
+    let slot_of_ours = |name: &OsStr| {
+        slot_of(name).filter(|slot| journal::entry_of_file(vault, &slot.to_string_lossy()).is_some())
+    };
     for at in 0..names.len() {
-        let Some(slot) = slot_of(&names[at]).filter(|slot| !names.contains(slot)) else { continue };
+        let Some(slot) = slot_of_ours(&names[at]).filter(|slot| !names.contains(slot)) else { continue };
         disk.rename_new((&vault.open, &names[at]), (&vault.open, &slot))?;
         names[at] = slot;
     }
-    names.retain(|name| slot_of(name).is_none());
+    names.retain(|name| slot_of_ours(name).is_none());
     Ok(names)
 }
 
@@ -252,11 +261,11 @@ impl Recovery<'_> {
         let shown = entry.path.shown();
         let site = Site { from: dir.clone(), dir, shown, staged: slot.clone(), displaced: slot, entry };
         let (_, name) = site.entry.path.split();
-        if let Some(dir) = &site.dir
-            && site.entry.change == Change::Modify
-        {
-            self.disk.settle_exchange((&home, self.name), (dir, name))?;
-        }
+        let is_taken = match &site.dir {
+            _ if site.entry.change != Change::Modify => false,
+            Some(dir) => self.disk.settle_exchange((&home, self.name), (dir, name))?,
+            None => self.set_displaced_beside(&home)?,
+        };
         let slot = restore::version(self.disk, &home, self.name)?;
         let target = match &site.dir {
             Some(dir) => restore::version(self.disk, dir, name)?,
@@ -270,6 +279,10 @@ impl Recovery<'_> {
         let untouched = || vec![(site.shown.clone(), FileState::Untouched)];
         if self.over.logged.contains(id) && !is(&slot, Entry::is_base) {
             return self.not_ours(findings);
+        }
+        if is_taken {
+            // The edit did not happen, and what it displaced is beside.
+            return self.end(id, &tx, one, vec![(site.shown.clone(), FileState::Theirs)], findings);
         }
         if is(&slot, Entry::is_after) {
             // It was staged but not placed.
@@ -291,6 +304,18 @@ impl Recovery<'_> {
         let as_it_was = site.entry.change == Change::Create || is(&target, Entry::is_base);
         let state = if as_it_was { FileState::Untouched } else { FileState::Theirs };
         self.end(id, &tx, one, vec![(site.shown.clone(), state)], findings)
+    }
+
+    /// Sets a file beside that an interrupted exchange had displaced and whose folder is gone, so that nobody takes it for one that
+    /// a finished exchange has left. Returns whether there is one.
+    fn set_displaced_beside(&self, home: &Dir) -> io::Result<bool> {
+        let mut aside = OsString::from(ASIDE);
+        aside.push(self.name);
+        if restore::stat(self.disk, (home, &aside))?.is_none() {
+            return Ok(false);
+        }
+        self.disk.rename_new((home, &aside), (home, &helper("displaced", self.name)))?;
+        Ok(true)
     }
 
     /// Records an edit that has happened, as the process that made it would have, and keeps the displaced files.

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use emend_edit::patch::{Patch, v4a};
 use emend_testkit::folder;
+#[cfg(windows)]
+use emend_workspace::history::HistoryQuery;
 use emend_workspace::problem::{Code, FileState, Kind, Problem};
 
 use crate::crashes::{dies, opened, scene_of};
@@ -426,6 +428,14 @@ fn an_exchange_is_finished_or_taken_back_wherever_it_was_interrupted() {
                     assert_eq!(text, "theirs\n", "{what}");
                     let kept = folder::tree(&home(&scene));
                     assert!(kept.values().any(|bytes| bytes == b"one\ntwo\nthree\n"), "{what}: {kept:?}");
+                    // It did not happen, nobody is told that it did, and what it left is in nobody's way.
+                    assert!(told.iter().any(|told| told.contains("as another program left it")), "{what}");
+                    assert!(told.iter().any(|told| told.contains("is kept in")), "{what}");
+                    let edits =
+                        workspace.past_edits().newest(&HistoryQuery { path: None, limit: 10 }, "").unwrap();
+                    assert_eq!(edits.len(), 0, "{what}");
+                    let open: Vec<_> = fs::read_dir(home(&scene).join("tx")).unwrap().collect();
+                    assert!(open.is_empty(), "{what}: {open:?}");
                     continue;
                 }
                 // A single file whose name is its journal is new from then on.

@@ -2,7 +2,8 @@
 //!
 //! [`Step`] names the steps in order; the fault tests make every call in each of them fail, and kill the process at
 //! each. Every new content is staged in the vault with its metadata and made durable before any name changes. Then each
-//! file is put in place by one atomic operation, and what it displaced is **verified**: if another program wrote
+//! file is put in place by one atomic operation (on Windows by three renames, which recovery finishes or takes back), and what
+//! it displaced is **verified**: if another program wrote
 //! between our reading and our exchange, its file is put back and the answer is `stale-file`. Checking before a rename
 //! loses updates; checking after an exchange does not. From the last look until that check the files are watched
 //! ([`watch`](mod@watch)): if another program opens one for writing, the commit is undone and retried.

@@ -113,7 +113,9 @@ fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
         let is_displaced = stat(disk, slot)?.is_some() && !is_staged(disk, &site.entry, slot)?;
         return Ok(if is_displaced { FileState::Theirs } else { FileState::Untouched });
     };
-    disk.settle_exchange(slot, target)?;
+    if disk.settle_exchange(slot, target)? {
+        return Ok(FileState::Theirs);
+    }
     // The watch notices programs writing to our file, or waits until they are done.
     let watch = Watch::begin(disk, target, &mut Patience::default());
     if !is_ours(disk, &site.entry, target)? {
