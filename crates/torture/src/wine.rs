@@ -148,10 +148,12 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether a test of the whole command is about what is only of Windows, or about kills and other writers: these run on
-/// every change.
+/// Returns whether a test of the whole command, or of the commit, is about what is only of Windows, or about kills and other
+/// writers: these run on every change.
 fn comes_first(name: &str) -> bool {
-    ["windows::", "faults::hostile::", "crashes::"].iter().any(|start| name.starts_with(start))
+    let starts = ["windows::", "faults::hostile::", "crashes::", "recovery::an_exchange_is"];
+    let parts = ["_in_between_", "where_one_is_created"];
+    starts.iter().any(|start| name.starts_with(start)) || parts.iter().any(|part| name.contains(part))
 }
 
 /// A test, or a folder of tests, that does not run under Wine.
