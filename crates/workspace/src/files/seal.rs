@@ -136,10 +136,19 @@ fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
     }
     // A journal is useless without the key that verifies it.
     #[cfg(unix)]
-    for folder in state.ancestors().take(2) {
+    for folder in with_parent(state) {
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Returns a folder and the one above it, which is the working folder for a relative path of one name.
+#[cfg(unix)]
+fn with_parent(folder: &Path) -> impl Iterator<Item = &Path> {
+    folder
+        .ancestors()
+        .take(2)
+        .map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 /// Reads a key, which must be accessible to this user alone.
@@ -193,6 +202,14 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_relative_state_folder_is_in_the_working_folder() {
+        for (folder, both) in [("state", ["state", "."]), ("/a/b", ["/a/b", "/a"]), ("a/b", ["a/b", "a"])] {
+            assert!(with_parent(Path::new(folder)).eq(both.map(Path::new)), "{folder}");
+        }
+    }
 
     #[test]
     fn a_mark_holds_for_its_key_its_purpose_and_its_content() {
