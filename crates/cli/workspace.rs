@@ -14,7 +14,7 @@ use emend_server::{ApplyModel, Effects};
 use emend_workspace::Mode;
 use emend_workspace::policy::{WORKSPACE_FILE, apply_model};
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{Policy, RootSpec, Workspace, canonical, disk, history};
+use emend_workspace::{Policy, RootSpec, Workspace, approval::DecidedAt, canonical, disk, history};
 
 use crate::exit::Stop;
 use crate::settings;
@@ -150,7 +150,7 @@ impl OpeningFlags {
         let workspace =
             Workspace::open_with_policy(disk::for_this_machine(), &roots, options.state, &options.policy)
                 .map_err(|problem| Stop::Usage(anyhow!(message(&problem, Audience::Person))))?
-                .with_approve_command(approve)
+                .decided_at(DecidedAt::Command(approve))
                 .with_hooks(&options.effect_settings.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
         let no_model =
@@ -163,7 +163,8 @@ impl OpeningFlags {
     }
 
     /// Opens the folders of a tenant of a team's server, with a state folder of their own. No language server is asked there:
-    /// such a program runs what is in a workspace, as this user. The files `own` are forbidden, and must be elsewhere.
+    /// such a program runs what is in a workspace, as this user. The files `own` are forbidden, and must be elsewhere. What waits
+    /// for approval is decided on the page at `review`, if there is one.
     #[cfg(feature = "team")]
     pub(crate) fn open_tenant(
         &self,
@@ -171,6 +172,7 @@ impl OpeningFlags {
         is_read_only: bool,
         state: PathBuf,
         own: &[PathBuf],
+        review: Option<String>,
     ) -> anyhow::Result<Opened> {
         let mut said = self.policy.merged(home().as_deref())?.settings;
         if is_read_only {
@@ -184,8 +186,12 @@ impl OpeningFlags {
         own.iter().try_for_each(|file| check_outside(&roots, file))?;
         let own = own.iter().chain(elsewhere.iter().flatten()).map(|file| settings::without_links(file));
         let policy = Policy::new(&said).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
+        // Where the state of a tenant lies is told to nobody who calls.
+        let command = || DecidedAt::Command("emend approve".to_owned());
+        let decided_at = review.map_or_else(command, DecidedAt::Page);
         let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, Some(state), &policy)
             .map_err(|problem| anyhow!(message(&problem, Audience::Person)))?
+            .decided_at(decided_at)
             .with_hooks(&said.programs)
             .map_err(|wrong| anyhow!("the hooks: {wrong}"))?;
         if let Some(absent) = workspace.roots().absent().first() {

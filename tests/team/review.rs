@@ -123,7 +123,8 @@ impl Browser {
 fn who_has_signed_in_with_a_token_approves_what_waits_and_the_client_makes_it() {
     let scene = scene("[review]\n");
     let model = client(&scene.server, DEE);
-    model.replace("a.txt", "one", "two").refused("approval-needed");
+    let refused = model.replace("a.txt", "one", "two").refused("approval-needed");
+    assert!(refused.text.contains("on the page https://files.example/review"), "{}", refused.text);
     let mut nobody = Browser::new(&scene.server);
     let asked = nobody.get("/review");
     assert!(asked.status == 200 && asked.text().contains("name=\"token\""), "{}", asked.text());

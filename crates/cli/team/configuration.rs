@@ -104,6 +104,17 @@ impl Configuration {
     }
 
     /// Refuses tokens of tenants that are not there.
+    /// Returns the address of the review page, if there is one.
+    pub(super) fn review_page(&self) -> Option<String> {
+        Some(self.review_origin()? + "/review")
+    }
+
+    /// Returns the keys of those who have a static token, each with the tenant.
+    pub(super) fn bearers(&self) -> BTreeSet<(String, Option<String>)> {
+        let bearers = self.tokens.iter().flat_map(Tokens::bearers);
+        bearers.map(|bearer| (bearer.key.clone(), bearer.tenant.clone())).collect()
+    }
+
     fn check_tokens(&self) -> anyhow::Result<()> {
         for bearer in self.tokens.iter().flat_map(Tokens::bearers) {
             match &bearer.tenant {

@@ -201,8 +201,9 @@ impl Tenants {
         }
         let mut own = configuration.files.clone();
         own.extend(self.opening.files()?);
-        let opened =
-            self.opening.open_tenant(&tenant.folders.workspace, tenant.folders.is_read_only, state, &own)?;
+        let review = configuration.review_page();
+        let (folders, is_read_only) = (&tenant.folders.workspace, tenant.folders.is_read_only);
+        let opened = self.opening.open_tenant(folders, is_read_only, state, &own, review)?;
         let opened = OpenTenant::new(opened);
         self.send_events(id, &opened);
         Ok(opened)

@@ -364,6 +364,13 @@ pub enum Release {
         /// The whole command, including the id.
         command: String,
     },
+    /// The person decides on a page of a team's server.
+    Page {
+        /// Its address.
+        address: String,
+        /// The id under which the edit waits there.
+        id: String,
+    },
     /// There is no way.
     Nowhere {
         /// The reason.

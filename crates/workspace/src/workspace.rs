@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use self::files::Files;
 use self::past_edits::PastEdits;
 use crate::disk::Disk;
-use crate::edits::approval::{self, Approvals, AwaitingApproval, LeftWaiting, NotCommitted};
+use crate::edits::approval::{self, Approvals, AwaitingApproval, DecidedAt, LeftWaiting, NotCommitted};
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::event_log::EventLog;
@@ -55,8 +55,8 @@ pub struct Workspace {
     /// The names of the roots that could not be recovered yet.
     unrecovered: Arc<Mutex<BTreeSet<String>>>,
     patience: Duration,
-    /// The command by which a person approves a waiting plan, without the id.
-    approve: String,
+    /// Where a person approves a waiting plan.
+    decided_at: DecidedAt,
     observers: Observers,
     running_commits: RunningCommits,
     hooks: Hooks,
@@ -107,7 +107,7 @@ impl Workspace {
             tidying,
             unrecovered,
             patience: PATIENCE,
-            approve: "emend approve".into(),
+            decided_at: DecidedAt::Command("emend approve".into()),
             observers: Observers::default(),
             running_commits: RunningCommits::default(),
             hooks: Hooks::default(),
@@ -128,10 +128,10 @@ impl Workspace {
         Ok(self)
     }
 
-    /// Sets the command by which a person approves a waiting plan; the id is appended to it.
+    /// Sets where a person approves a waiting plan.
     #[must_use]
-    pub fn with_approve_command(mut self, approve: String) -> Self {
-        self.approve = approve;
+    pub fn decided_at(mut self, decided_at: DecidedAt) -> Self {
+        self.decided_at = decided_at;
         self
     }
 
@@ -306,7 +306,7 @@ impl Workspace {
     /// Stores a plan, with the notes on it, until a person approves it at a terminal, for clients that cannot ask anyone.
     #[must_use]
     pub fn wait_for_a_person(&self, held: &AwaitingApproval, notes: Vec<String>) -> LeftWaiting {
-        approval::leave_waiting(held, notes, self.vaults.approvals(), &self.approve)
+        approval::leave_waiting(held, notes, self.vaults.approvals(), &self.decided_at)
     }
 
     /// Returns the store of previews that a person may look at from another process; `None` without a state folder.

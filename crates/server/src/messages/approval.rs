@@ -23,6 +23,10 @@ pub(super) fn write_needed(
                     "A person can allow exactly this edit by running `{command}` in a terminal, or on the page of `emend \
                      review`; then send the same call again. Tell them, and do not try another way."
                 ),
+                Release::Page { address, id } => write!(
+                    f,
+                    "It waits as {id}. Whoever may approve edits here can allow exactly this one on the page {address}; then                      send the same call again. Tell them, and do not try another way."
+                ),
                 Release::Nowhere { why } => write!(
                     f,
                     "It cannot be approved here: {why}. Tell the person what you would change, and leave it to them."
@@ -37,6 +41,12 @@ pub(super) fn write_needed(
                     f,
                     "To see all of it and to allow it, run `{command}` in a terminal; then give the same command again."
                 ),
+                Release::Page { address, id } => {
+                    write!(
+                        f,
+                        "It waits as {id}: to see all of it and to allow it, open {address}; then do the same again."
+                    )
+                }
                 Release::Nowhere { why } => write!(f, "It cannot be approved here: {why}."),
             }
         }

@@ -22,7 +22,7 @@ use crate::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
 pub(crate) use self::mcp_entries::changes_servers;
-pub use self::permit::LeftWaiting;
+pub use self::permit::{DecidedAt, LeftWaiting};
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub use self::visible::{pointed_out, visible, visible_line};
 pub use self::waiting::{Approvals, PersonsDecision, Waiting, WaitingFile};

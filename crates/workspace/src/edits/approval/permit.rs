@@ -105,17 +105,35 @@ pub struct LeftWaiting {
     pub id: Option<String>,
 }
 
-/// Stores a held plan until a person decides with this command and the plan's id.
+/// Where a person decides on what waits.
+#[derive(Clone, Debug)]
+pub enum DecidedAt {
+    /// With this command, to which the id is appended.
+    Command(String),
+    /// On the page at this address.
+    Page(String),
+}
+
+impl DecidedAt {
+    fn release(&self, id: String) -> Release {
+        match self {
+            Self::Command(command) => Release::Command { command: format!("{command} {id}") },
+            Self::Page(address) => Release::Page { address: address.clone(), id },
+        }
+    }
+}
+
+/// Stores a held plan until a person decides on it there.
 pub(crate) fn leave_waiting(
     held: &AwaitingApproval,
     notes: Vec<String>,
     approvals: Result<Approvals, String>,
-    approve: &str,
+    decided_at: &DecidedAt,
 ) -> LeftWaiting {
     let kept = approvals.and_then(|approvals| approvals.keep(held, notes));
     let id = kept.as_ref().ok().cloned();
     let release = match kept {
-        Ok(id) => Release::Command { command: format!("{approve} {id}") },
+        Ok(id) => decided_at.release(id),
         Err(why) => Release::Nowhere { why },
     };
     let with_release = |mut problem: Problem| {
