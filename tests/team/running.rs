@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use emend_testkit::{Folder, tls};
+use emend_testkit::{Folder, Http, HttpServer, tls};
 use serde_json::json;
 
 use super::{EDITOR, Issuer, client, launch, serve_folder, serve_tenants, write};
@@ -232,6 +232,39 @@ fn a_session_hears_further_of_what_it_subscribed_to_and_once_of_all_that_may_hav
 fn a_certificate_is_replaced_without_a_new_start() {
     let (folder, issuer) = (Folder::with([("a.txt", "one\n")]), Issuer::start());
     let file = folder.beside("tls.pem");
+#[test]
+fn the_end_of_a_session_is_told_once_with_what_was_done_with_all_its_servers() {
+    let folder = Folder::with([("red/a.txt", "0\n")]);
+    let tokens = folder.beside("tokens");
+    let workspace = folder.at("red");
+    write(&folder, &format!("tokens = {tokens:?}\n[[tenant]]\nname = \"red\"\nworkspace = {workspace:?}\n"));
+    std::fs::write(&tokens, format!("ann {ANN} tenant=red\n")).unwrap();
+    let serve = || HttpServer::start(&launch(&folder).argument("--emit-event"));
+    let (mut session, mut end) = (None, None);
+    for number in 0..3 {
+        let server = serve();
+        let ann = match session.take() {
+            None => client(&server, ANN).legacy(),
+            Some(ann) => Http::towards(ann, server.address()),
+        };
+        ann.replace("a.txt", &number.to_string(), &(number + 1).to_string()).ok();
+        if number == 2 {
+            ann.close();
+            let reader = client(&server, ANN);
+            let read = || reader.request("resources/read", json!({"uri": "emend://events?after=0"})).unwrap();
+            // It is told in the background.
+            while !read().to_string().contains("\\\"session\\\",") {}
+            end = Some(read().to_string().replace('\\', ""));
+        }
+        server.terminate();
+        assert!(server.wait().success());
+        session = Some(ann);
+    }
+    let end = end.unwrap();
+    assert_eq!(end.matches("\"type\":\"session\"").count(), 1, "{end}");
+    assert!(end.contains("\"edits\":3"), "{end}");
+}
+
     let put = |pem: &str| {
         std::fs::write(&file, pem).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -29,6 +29,7 @@ use crate::principal::{Scope, Scopes};
 use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{self, Call, Effect, ToolSpec};
+use crate::wire::Outcome;
 use crate::{asking, review_page};
 
 /// The response to a call.
@@ -151,14 +152,7 @@ impl Emend {
         if let Some(tally) = caller.tally() {
             tally.begin(&client);
         }
-        let Some(outcome) =
-            answer.outcome().filter(|_| matches!(tool.about.effect, Effect::Shows | Effect::Edits))
-        else {
-            return;
-        };
-        if outcome.is_repeated {
-            return;
-        }
+        let Some(outcome) = counted(tool, answer) else { return };
         if let Some(tally) = caller.tally() {
             tally.count(outcome);
             self.shared.subscriptions.notify_tally(&self.session);
@@ -388,9 +382,16 @@ impl Emend {
         // A cancelled call gets no response, so its notes are left for the next answer.
         let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
-        self.keep_session(call.session.as_deref());
+        let outcome = counted(tool, &mut answer);
+        self.keep_session(call.session.as_deref(), outcome.as_deref());
         Ok(Answered { answer, pending_diagnostics, remarks, waits: None })
     }
+}
+
+/// Returns the outcome in the answer of a tool, if it is counted and told of.
+fn counted<'a>(tool: &ToolSpec, answer: &'a mut Answer) -> Option<&'a mut Outcome> {
+    let is_of_edits = matches!(tool.about.effect, Effect::Shows | Effect::Edits);
+    answer.outcome().filter(|outcome| is_of_edits && !outcome.is_repeated)
 }
 
 /// The names under which `_meta` may carry an idempotency key.

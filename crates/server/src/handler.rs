@@ -346,7 +346,7 @@ impl ServerHandler for Emend {
             let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
             if !asked.is_modern {
                 subscriptions::subscribe_to_list(subscriptions, workspace, session, &asked.peer);
-                emend.keep_session(asked.kept_session.as_deref());
+                emend.keep_session(asked.kept_session.as_deref(), None);
             }
             let cancelled = || asked.cancelled.is_cancelled();
             resources::list(workspace, asked.caller(session), asked.shows_apps, cursor.as_deref(), &cancelled)
@@ -382,7 +382,7 @@ impl ServerHandler for Emend {
         self.blocking(&context, move |emend, workspace, asked| {
             let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
             subscriptions::subscribe(subscriptions, workspace, session, &asked.peer, &request.uri)?;
-            emend.keep_session(asked.kept_session.as_deref());
+            emend.keep_session(asked.kept_session.as_deref(), None);
             Ok(())
         })
         .await
@@ -396,7 +396,7 @@ impl ServerHandler for Emend {
         self.blocking(&context, move |emend, workspace, asked| {
             let subscriptions = &emend.shared.subscriptions;
             subscriptions::unsubscribe(subscriptions, workspace, &emend.session, &request.uri);
-            emend.keep_session(asked.kept_session.as_deref());
+            emend.keep_session(asked.kept_session.as_deref(), None);
             Ok(())
         })
         .await

@@ -12,6 +12,7 @@ use rmcp::transport::streamable_http_server::session::{SessionState, SessionStor
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
+use crate::events::Summary;
 use crate::registrations::KeptSubscriptions;
 
 /// The time after which a session that goes on is kept anew, though nothing has changed.
@@ -34,6 +35,18 @@ struct KeptSession {
     readings: KeptReadings,
     #[serde(default)]
     subscriptions: KeptSubscriptions,
+    #[serde(default)]
+    counts: Summary,
+}
+
+/// What the next server goes on from, beside the readings.
+#[derive(Debug, Default)]
+pub(crate) struct Resumed {
+    /// The session's name in the history; may be empty.
+    pub(crate) name: String,
+    pub(crate) subscriptions: KeptSubscriptions,
+    /// The counts of its edits.
+    pub(crate) counts: Summary,
 }
 
 /// The kept sessions of one principal.
@@ -74,8 +87,8 @@ impl SessionStore for SessionKeeper {
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let (id, initialize) = (id.to_owned(), state.initialize_params.clone());
         let keep = move |keeper: &Self| {
-            let (name, readings, subscriptions) = Default::default();
-            let session = KeptSession { initialize, name, readings, subscriptions };
+            let (name, readings, subscriptions, counts) = Default::default();
+            let session = KeptSession { initialize, name, readings, subscriptions, counts };
             keeper.sessions.begin(&keeper.principal, &id, &session)
         };
         Ok(self.blocking(keep).await??)
@@ -92,6 +105,8 @@ impl SessionStore for SessionKeeper {
 pub(crate) struct Keeping {
     keeper: SessionKeeper,
     initialize: OnceLock<InitializeRequestParams>,
+    /// The session's id, once it is known.
+    id: OnceLock<String>,
     last: Mutex<Option<LastKept>>,
 }
 
@@ -115,7 +130,7 @@ impl LastKept {
 
 impl Keeping {
     pub(crate) fn new(keeper: SessionKeeper) -> Self {
-        Self { keeper, initialize: OnceLock::new(), last: Mutex::new(None) }
+        Self { keeper, initialize: OnceLock::new(), id: OnceLock::new(), last: Mutex::new(None) }
     }
 
     /// Begins the session with what the client says of itself.
@@ -123,16 +138,17 @@ impl Keeping {
         self.initialize.set(initialize).ok();
     }
 
-    /// Returns the name in the history that the session of this id had, which may be empty, and what it has subscribed to, and
-    /// takes its readings over. Blocks.
-    pub(crate) fn restore(
-        &self,
-        id: &str,
-        readings: &Mutex<Readings>,
-    ) -> Option<(String, KeptSubscriptions)> {
-        let KeptSession { name, readings: kept, subscriptions, .. } = self.keeper.find(id)?;
+    /// Returns what was kept of the session of this id, whose readings are taken over. Blocks.
+    pub(crate) fn restore(&self, id: &str, readings: &Mutex<Readings>) -> Option<Resumed> {
+        self.id.set(id.to_owned()).ok();
+        let KeptSession { name, readings: kept, subscriptions, counts, .. } = self.keeper.find(id)?;
         readings.lock().restore(kept);
-        Some((name, subscriptions))
+        Some(Resumed { name, subscriptions, counts })
+    }
+
+    /// Returns whether the session may go on, here or with another server: its client has not ended it.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.id.get().is_some_and(|id| self.keeper.sessions.has(&self.keeper.principal, id))
     }
 
     /// Keeps what has changed in the session of this id. Blocks.
@@ -141,9 +157,11 @@ impl Keeping {
         id: &str,
         name: &str,
         readings: &Mutex<Readings>,
+        counts: Summary,
         subscriptions: impl FnOnce() -> KeptSubscriptions,
     ) {
         let Some(initialize) = self.initialize.get() else { return };
+        self.id.set(id.to_owned()).ok();
         // One after the other, so that what is kept in the end is the newest.
         let mut last = self.last.lock();
         let subscriptions = subscriptions();
@@ -151,7 +169,8 @@ impl Keeping {
             return;
         }
         let (name, readings) = (name.to_owned(), readings.lock().kept());
-        let session = KeptSession { initialize: initialize.clone(), name, readings, subscriptions };
+        let initialize = initialize.clone();
+        let session = KeptSession { initialize, name, readings, subscriptions, counts };
         let kept = to_raw_value(&session).map_err(io::Error::from).and_then(|written| {
             let (hash, bytes) = (blake3::hash(written.get().as_bytes()), written.get().len());
             if last.as_ref().is_none_or(|last| last.hash != hash || last.time.elapsed() > REFRESHED) {

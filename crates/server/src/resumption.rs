@@ -13,6 +13,7 @@ use crate::kept_session::SessionKeeper;
 use crate::principal::Principal;
 use crate::session::{Owner, Session};
 use crate::subscriptions;
+use crate::wire::Outcome;
 
 impl Emend {
     /// Returns this server with a new session for a client of this principal, which outlives the server.
@@ -46,10 +47,10 @@ impl Emend {
         Some(head.headers.get(HEADER_SESSION_ID)?.to_str().ok()?.to_owned())
     }
 
-    /// Keeps the session of this id, if it outlives its server. Blocks.
-    pub(crate) fn keep_session(&self, id: Option<&str>) {
+    /// Keeps the session of this id, if it outlives its server, with an outcome that is about to be counted. Blocks.
+    pub(crate) fn keep_session(&self, id: Option<&str>, outcome: Option<&Outcome>) {
         if let Some(id) = id {
-            self.session.keep(id, || subscriptions::kept(&self.shared.subscriptions, &self.session));
+            self.session.keep(id, outcome, || subscriptions::kept(&self.shared.subscriptions, &self.session));
         }
     }
 }

@@ -12,9 +12,10 @@ use rmcp::model::InitializeRequestParams;
 
 use crate::door::Door;
 use crate::events::{Events, Tally};
-use crate::kept_session::{Keeping, SessionKeeper};
+use crate::kept_session::{Keeping, Resumed, SessionKeeper};
 use crate::principal::Principal;
 use crate::registrations::{KeptSubscriptions, Registrations};
+use crate::wire::Outcome;
 
 /// The owner of what outlives a session: previews, and questions that wait for their answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,17 +103,27 @@ impl Session {
         let Some(keeping) = &self.keeping else { return KeptSubscriptions::default() };
         keeping.begin(initialize);
         let restored = restored.and_then(|id| keeping.restore(id, &self.readings));
-        let Some((name, subscriptions)) = restored else { return KeptSubscriptions::default() };
+        let Some(Resumed { name, subscriptions, counts }) = restored else {
+            return KeptSubscriptions::default();
+        };
         if !name.is_empty() {
             self.name.set(name).ok();
         }
+        self.tally.resume(counts);
         subscriptions
     }
 
-    /// Keeps the session, whose id is this, for the next server, with what it has subscribed to. Blocks.
-    pub(crate) fn keep(&self, id: &str, subscriptions: impl FnOnce() -> KeptSubscriptions) {
+    /// Keeps the session, whose id is this, for the next server, with an outcome that is about to be counted and with what it has
+    /// subscribed to. Blocks.
+    pub(crate) fn keep(
+        &self,
+        id: &str,
+        outcome: Option<&Outcome>,
+        subscriptions: impl FnOnce() -> KeptSubscriptions,
+    ) {
         if let Some(keeping) = &self.keeping {
-            keeping.keep(id, self.name.get_or_init(new_name), &self.readings, subscriptions);
+            let (name, counts) = (self.name.get_or_init(new_name), self.tally.summary_with(outcome));
+            keeping.keep(id, name, &self.readings, counts, subscriptions);
         }
     }
 
@@ -150,6 +161,9 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        if self.keeping.as_ref().is_some_and(Keeping::may_go_on) {
+            return;
+        }
         self.tally.end(|| self.name.get_or_init(new_name));
     }
 }

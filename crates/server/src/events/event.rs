@@ -52,7 +52,7 @@ pub(super) struct EventRoot {
 }
 
 /// The counts of a session's edits.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
     /// The number of edits that were committed.
     pub(crate) edits: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Summary {
     /// The files that were changed.
     pub(crate) changed_files: BTreeSet<String>,
     /// Whether there were more changed files than are named.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(crate) more_files: bool,
     /// Whether any edit was committed.
     pub(crate) had_edits: bool,

@@ -39,22 +39,21 @@ impl Tally {
 
     /// Counts an outcome of an edit tool.
     pub(crate) fn count(&self, outcome: &Outcome) {
-        let summary = &mut self.counted.lock().summary;
-        match Kind::from_outcome(outcome) {
-            Kind::Edit => {
-                summary.edits += 1;
-                summary.had_edits = true;
-                for name in &outcome.changed_files {
-                    if summary.changed_files.len() < NAMED_FILES {
-                        summary.changed_files.insert(name.clone());
-                    } else {
-                        summary.more_files |= !summary.changed_files.contains(name);
-                    }
-                }
-            }
-            Kind::Refused => summary.refused += 1,
-            Kind::Preview | Kind::Diagnostics | Kind::Session => {}
+        add(&mut self.counted.lock().summary, outcome);
+    }
+
+    /// Goes on counting from what was counted with another server.
+    pub(crate) fn resume(&self, summary: Summary) {
+        self.counted.lock().summary = summary;
+    }
+
+    /// Returns the counts, with an outcome that is about to be counted.
+    pub(crate) fn summary_with(&self, outcome: Option<&Outcome>) -> Summary {
+        let mut summary = self.summary();
+        if let Some(outcome) = outcome {
+            add(&mut summary, outcome);
         }
+        summary
     }
 
     /// Returns the counts.
@@ -68,5 +67,24 @@ impl Tally {
         if let Some(client) = &counted.client {
             self.events.publish_session_end(client, session(), &counted.summary);
         }
+    }
+}
+
+/// Counts an outcome.
+fn add(summary: &mut Summary, outcome: &Outcome) {
+    match Kind::from_outcome(outcome) {
+        Kind::Edit => {
+            summary.edits += 1;
+            summary.had_edits = true;
+            for name in &outcome.changed_files {
+                if summary.changed_files.len() < NAMED_FILES {
+                    summary.changed_files.insert(name.clone());
+                } else {
+                    summary.more_files |= !summary.changed_files.contains(name);
+                }
+            }
+        }
+        Kind::Refused => summary.refused += 1,
+        Kind::Preview | Kind::Diagnostics | Kind::Session => {}
     }
 }

@@ -57,8 +57,8 @@ struct ServiceKey {
 /// The service of all clients of one principal.
 pub(super) struct PrincipalService<H> {
     pub(super) sessions: Arc<LocalSessionManager>,
-    /// Whether sessions outlive the server.
-    pub(super) keeps_sessions: bool,
+    /// What keeps its sessions for the next server, if anything does.
+    pub(super) kept: Option<Arc<dyn SessionStore>>,
     /// Those that began with another server.
     pub(super) resumed: ResumedSessions,
     /// A permit for each request that may be answered at once.
@@ -171,8 +171,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             .with_json_response(true)
             .with_max_request_body_bytes(limits.body_bytes)
             .with_cancellation_token(closed.clone());
-        let keeps_sessions = kept.is_some();
-        config.session_store = kept;
+        config.session_store = kept.clone();
         let handler = move || {
             new_handler(&principal).map_err(|error| {
                 // rmcp tells the client what the error says.
@@ -184,7 +183,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         let permits = |number| Arc::new(Semaphore::new(number));
         PrincipalService {
             sessions,
-            keeps_sessions,
+            kept,
             resumed: ResumedSessions::default(),
             requests: permits(limits.requests),
             listeners: permits(limits.listeners),

@@ -43,7 +43,7 @@ impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
     /// Has the session of a request go on here, if it was kept by another server. The first stream that its client opens here
     /// begins anew: its last event is one of that server, whose numbers mean nothing here.
     pub(super) async fn resume_session(self: &Arc<Self>, head: &mut Parts, scopes: Scopes, most: usize) {
-        let Some(id) = session_of(head).map(str::to_owned).filter(|_| self.keeps_sessions) else { return };
+        let Some(id) = session_of(head).map(str::to_owned).filter(|_| self.kept.is_some()) else { return };
         let turn = {
             let open = self.sessions.sessions.read().await;
             let mut turns = self.resumed.turns.lock();
@@ -81,6 +81,16 @@ impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
             unheard.retain(|id, _| open.contains_key(&**id));
         }
         unheard.insert(id.to_owned(), listening);
+    }
+
+    /// Keeps the session of a request that ends it no more. Whatever is left of it then knows that it is over.
+    pub(super) async fn forget_session(&self, head: &Parts) {
+        let id = head.headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
+        if let (Some(kept), Some(id)) = (&self.kept, id)
+            && let Err(error) = kept.delete(id).await
+        {
+            tracing::warn!(%error, "a session that was ended is still kept");
+        }
     }
 
     /// Takes note that the client of a session has opened a stream here.

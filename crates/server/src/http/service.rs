@@ -198,6 +198,9 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     async fn forward(&self, service: &PrincipalService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
         let session = session_of(&head).map(str::to_owned);
+        if is_end {
+            service.forget_session(&head).await;
+        }
         let mut answer = service.handle(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp answers 202, about which some clients warn.
         if is_end && answer.status() == StatusCode::ACCEPTED {

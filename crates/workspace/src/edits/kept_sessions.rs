@@ -51,6 +51,12 @@ impl KeptSessions {
         is_fresh(kept.time, AGE).then_some(kept.session)
     }
 
+    /// Returns whether something is kept of a session of this owner.
+    #[must_use]
+    pub fn has(&self, owner: &str, id: &str) -> bool {
+        matches!(self.folder.opened(), Ok(Some(dir)) if dir.symlink_metadata(name_of(owner, id)).is_ok())
+    }
+
     /// Keeps a session of this owner from now on. Nothing is lost without it but what the client would read again, so the disk
     /// is not waited for.
     pub fn begin(&self, owner: &str, id: &str, session: &impl Serialize) -> io::Result<()> {
