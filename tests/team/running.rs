@@ -106,10 +106,14 @@ fn a_signal_has_the_settings_read_again_and_wrong_ones_change_nothing() {
     ben.replace("b.txt", "one", "two").ok();
     assert_eq!(folder.text("red/a.txt"), "three\n");
 
-    // Who is not in the file any more is not let in.
+    // Who is not in the file any more is not let in, and hears nothing more.
+    let mut his = ben.listen();
+    let begun = Instant::now();
     std::fs::write(&tokens, format!("ann {ANN} tenant=red\n")).unwrap();
     server.hang_up();
     wait_until(|| status(&ben) == 401);
+    while his.next_message().is_some() {}
+    assert!(begun.elapsed() < Duration::from_secs(30), "his stream did not end");
     server.terminate();
     assert!(server.wait().success());
 }
@@ -229,10 +233,6 @@ fn a_session_hears_further_of_what_it_subscribed_to_and_once_of_all_that_may_hav
 }
 
 #[test]
-fn a_certificate_is_replaced_without_a_new_start() {
-    let (folder, issuer) = (Folder::with([("a.txt", "one\n")]), Issuer::start());
-    let file = folder.beside("tls.pem");
-#[test]
 fn the_end_of_a_session_is_told_once_with_what_was_done_with_all_its_servers() {
     let folder = Folder::with([("red/a.txt", "0\n")]);
     let tokens = folder.beside("tokens");
@@ -265,6 +265,10 @@ fn the_end_of_a_session_is_told_once_with_what_was_done_with_all_its_servers() {
     assert!(end.contains("\"edits\":3"), "{end}");
 }
 
+#[test]
+fn a_certificate_is_replaced_without_a_new_start() {
+    let (folder, issuer) = (Folder::with([("a.txt", "one\n")]), Issuer::start());
+    let file = folder.beside("tls.pem");
     let put = |pem: &str| {
         std::fs::write(&file, pem).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -1,5 +1,6 @@
 //! The configuration of a team's server: the file, and the files that it names, read and checked.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +104,6 @@ impl Configuration {
         self.settings.resource.as_deref().map(origin_of)
     }
 
-    /// Refuses tokens of tenants that are not there.
     /// Returns the address of the review page, if there is one.
     pub(super) fn review_page(&self) -> Option<String> {
         Some(self.review_origin()? + "/review")
@@ -115,6 +115,7 @@ impl Configuration {
         bearers.map(|bearer| (bearer.key.clone(), bearer.tenant.clone())).collect()
     }
 
+    /// Refuses tokens of tenants that are not there.
     fn check_tokens(&self) -> anyhow::Result<()> {
         for bearer in self.tokens.iter().flat_map(Tokens::bearers) {
             match &bearer.tenant {

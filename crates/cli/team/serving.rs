@@ -91,8 +91,9 @@ pub(crate) async fn run(arguments: &Arguments, file: &Path) -> Ended {
         let (server, tenants, runtime) = (server.clone(), Arc::clone(&tenants), Handle::current());
         let lost = move |taken_over: &[String]| {
             let _inside = runtime.enter();
-            let is_lost =
-                |tenant: Option<&str>| taken_over.iter().any(|lost| lost == tenant.unwrap_or_default());
+            let is_lost = |tenant: Option<&str>, _: &str| {
+                taken_over.iter().any(|lost| lost == tenant.unwrap_or_default())
+            };
             server.forget(is_lost);
             tenants.close(taken_over);
         };
@@ -194,13 +195,19 @@ impl Reloader<'_> {
         anyhow::ensure!(old.metrics == new.metrics, "metrics: it can only change with a new start");
         anyhow::ensure!(old.replicas == new.replicas, "replicas: they can only change with a new start");
         let is_without_tenants = !new.has_tenants();
+        let [had, have] = [&before, &configuration].map(Configuration::bearers);
         let changed = self.tenants.replace(configuration)?;
         if let Some((shown, read)) = replaces {
             shown.replace(read);
         }
-        let is_gone = |tenant: Option<&str>| match tenant {
-            Some(tenant) => changed.iter().any(|changed| changed == tenant),
-            None => !is_without_tenants,
+        let is_gone = |tenant: Option<&str>, key: &str| {
+            let bearer = (key.to_owned(), tenant.map(str::to_owned));
+            let is_without_token = had.contains(&bearer) && !have.contains(&bearer);
+            is_without_token
+                || match tenant {
+                    Some(tenant) => changed.iter().any(|changed| changed == tenant),
+                    None => !is_without_tenants,
+                }
         };
         self.server.forget(is_gone);
         Ok(())

@@ -128,7 +128,7 @@ impl Tenants {
                 }
             })?,
             (None, Some(common)) => common.clone(),
-            _ => return Err(io::Error::other("there is no tenant for it")),
+            _ => return Err(io::Error::other("its token names no tenant, or one that is not there")),
         };
         Ok(open.emend.for_kept_session_of(principal))
     }
@@ -163,7 +163,12 @@ impl Tenants {
         // Who comes while it is opened waits for it.
         let mut opening = place.lock();
         if let Some(open) = &*opening {
-            return Ok(open.clone());
+            if open.workspace.roots().all().iter().all(|root| root.path.is_dir()) {
+                return Ok(open.clone());
+            }
+            // Whoever removes the folder of a tenant has it made anew, if folders are.
+            let gone = opening.take();
+            std::thread::spawn(move || drop(gone));
         }
         match self.open_tenant(id, &place) {
             Ok(opened) => Ok(opening.insert(opened).clone()),

@@ -195,12 +195,12 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
         }
     }
 
-    /// Forgets the services of the tenants of which this says so: their sessions are unknown from now on, what they have
-    /// begun is finished, and then their streams end.
+    /// Forgets the services of the principals, each within a tenant, of whom this says so: their sessions are unknown from now
+    /// on, what they have begun is finished, and then their streams end.
     #[cfg(feature = "team")]
-    pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>) -> bool) {
+    pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>, &str) -> bool) {
         let mut open = self.open.lock();
-        let gone = open.extract_if(|key, _| is_gone(key.tenant.as_deref()));
+        let gone = open.extract_if(|key, _| is_gone(key.tenant.as_deref(), &key.principal));
         for (_, service) in gone {
             let limits = self.limits;
             tokio::spawn(async move {

@@ -28,8 +28,8 @@ const CONNECTIONS: usize = 32;
 const ARRIVAL: Duration = Duration::from_secs(30);
 
 impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
-    /// Forgets the services of the tenants of which this says so. `None` stands for those who have no tenant.
-    pub fn forget(&self, is_gone: impl Fn(Option<&str>) -> bool) {
+    /// Forgets the services of the principals, by tenant and key, of whom this says so. `None` stands for those who have no tenant.
+    pub fn forget(&self, is_gone: impl Fn(Option<&str>, &str) -> bool) {
         self.service.principals.forget(is_gone);
     }
 
