@@ -112,7 +112,9 @@ fn show(arguments: &Arguments, log: &EventLog, filter: &Filter, reader: &mut Rea
             true
         })?;
         if newest.is_empty() && !arguments.json && !arguments.follow {
-            eprintln!("No events. They are written where emit_event is on: emend serve --emit-event.");
+            eprintln!(
+                "No events. They are written where emit_event is on (emend serve --emit-event), by a team's server to the state folder of each tenant."
+            );
         }
         newest.iter().try_for_each(|line| reader.show(line))?;
         left = usize::MAX;

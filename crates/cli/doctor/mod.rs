@@ -147,7 +147,11 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
 #[cfg(feature = "team")]
 fn look_over_http(address: &str, token_file: Option<&Path>, findings: &mut Findings) -> Result<(), Stop> {
     let token = token_file.map(crate::http::read_secret).transpose().map_err(Stop::of)?;
-    over_http::look(address, token.as_deref().map(str::trim), findings);
+    let token = token.as_deref().map(str::trim);
+    if token.is_some_and(|token| token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(Stop::usage("--token-file: the file must hold one token and nothing else"));
+    }
+    over_http::look(address, token, findings);
     Ok(())
 }
 

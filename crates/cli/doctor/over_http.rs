@@ -202,8 +202,8 @@ fn check_authorities(address: &str, challenge: Option<&str>, findings: &mut Find
 
 fn check_authority(authority: &str, findings: &mut Findings) {
     let Some(metadata) = fetch_authority(authority) else {
-        let what = format!("{authority} publishes no metadata under exactly this name");
-        let next = "Write 'issuer' as its metadata has it, to the last slash.";
+        let what = format!("{authority} does not answer, or publishes no metadata under exactly this name");
+        let next = "See whether it runs. Write 'issuer' as its metadata has it, to the last slash.";
         return findings.add(SIGN_IN, Level::Problem, what, next);
     };
     let lacks = |name: &&str| !metadata[*name].is_string();

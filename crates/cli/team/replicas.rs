@@ -57,8 +57,7 @@ impl Replicas {
             !host.is_empty() && is_plain && port.parse::<u16>().is_ok_and(|port| port != 0)
         });
         ensure!(has_port, "replicas: '{address}' is no HOST:PORT");
-        let engine =
-            Redis::new(&engine_settings(settings)?).map_err(|why| anyhow!("replicas: engine: {why}"))?;
+        let engine = Redis::new(&engine_settings(settings)?).map_err(|why| wrong_engine(settings, &why))?;
         let mut run = [0; 16];
         getrandom::fill(&mut run).map_err(|error| anyhow!("the system gave no random bytes: {error}"))?;
         let seal = Seal::of_user(Some(state)).with_context(|| format!("replicas: {}", state.display()))?;
@@ -159,9 +158,13 @@ pub(super) fn event_sender(settings: &ReplicaSettings) -> anyhow::Result<Option<
         return Ok(None);
     }
     let streams =
-        RedisStreams::new(&engine_settings(settings)?).map_err(|why| anyhow!("replicas: engine: {why}"))?;
+        RedisStreams::new(&engine_settings(settings)?).map_err(|why| wrong_engine(settings, &why))?;
     let sender = EventSender::start(Arc::new(streams), settings.events_kept)?;
     Ok(Some(sender))
+}
+
+fn wrong_engine(settings: &ReplicaSettings, why: &str) -> anyhow::Error {
+    anyhow!("replicas: engine: '{}' is no address such as redis://10.0.0.5:6379: {why}", settings.engine)
 }
 
 /// Returns where the engine is, with its password.

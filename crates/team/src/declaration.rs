@@ -37,8 +37,8 @@ pub enum Kind {
     Texts,
     /// `true` or `false`.
     Truth,
-    /// A whole number from 0 to this one.
-    Number(u64),
+    /// A whole number from this one to that one.
+    Number(u64, u64),
 }
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Key {
@@ -55,13 +55,13 @@ const READ_ONLY: Key =
     key("read_only", Kind::Truth, "`false`", "Nobody of the tenant edits, whatever their tokens say");
 const EDITS: Key = key(
     "edits_per_minute",
-    Kind::Number(1_000_000),
+    Kind::Number(0, 1_000_000),
     "no limit",
     "How many edits all of the tenant together make in a minute; beyond that, 429 with `Retry-After`",
 );
 const BYTES: Key = key(
     "bytes_per_minute",
-    Kind::Number(1 << 40),
+    Kind::Number(0, 1 << 40),
     "no limit",
     "How many bytes their requests for edits have in a minute",
 );
@@ -78,7 +78,7 @@ pub const TABLES: &[Table] = &[
                 Kind::Text,
                 "none",
                 "The address of the MCP endpoint as clients have it, such as `https://files.example.com/mcp`. Tokens are \
-                 issued for it. Must be set if there is an `authority`",
+                 issued for it. Must be set if there is an `authority` or `[review]`",
             ),
             key(
                 "tokens",
@@ -120,18 +120,19 @@ pub const TABLES: &[Table] = &[
                 "address",
                 Kind::Text,
                 "`EMEND_REPLICA_ADDRESS` in the environment",
-                "Where the other servers reach this one, as `HOST:PORT`, without TLS",
+                "Where the other servers reach this one, as `HOST:PORT`, without TLS: at the port of `--http`, there is no other",
             ),
             key(
                 "lease_seconds",
-                Kind::Number(20),
+                // It is renewed three times as often, and each time may take a second.
+                Kind::Number(2, 20),
                 "`10`",
                 "How long a server that died, or reaches the engine no more, keeps its tenants: 2 to 20",
             ),
             key("prefix", Kind::Text, "`emend`", "What the names of the engine's keys begin with"),
             key(
                 "events_kept",
-                Kind::Number(1_000_000),
+                Kind::Number(0, 1_000_000),
                 "`1000`",
                 "About how many [events](EVENTS.md#in-the-engine-of-several-servers) of each tenant the engine keeps, where \
                  `emit_event` is set. With 0, it gets none",
@@ -195,7 +196,7 @@ pub const TABLES: &[Table] = &[
                 "The `typ` of its access tokens. Some authorities have `JWT`",
             ),
             key("keys", Kind::Text, "as its metadata says", "Where its keys (JWKS) are"),
-            key("leeway", Kind::Number(300), "`60`", "How many seconds its clock may be from this one"),
+            key("leeway", Kind::Number(0, 300), "`60`", "How many seconds its clock may be from this one"),
             key("tenant_claim", Kind::Text, "`tenant`", "The claim that names the tenant"),
             key(
                 "client",

@@ -122,12 +122,14 @@ fn read(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
             (all.map(Value::Texts), "a text or a list of texts".to_owned())
         }
         Kind::Truth => (value.as_bool().map(Value::Truth), "true or false".to_owned()),
-        Kind::Number(most) => {
+        Kind::Number(least, most) => {
             let number = value.as_integer().and_then(|number| {
                 let digits = number.as_str().replace('_', "");
-                u64::from_str_radix(&digits, number.radix()).ok().filter(|number| *number <= most)
+                u64::from_str_radix(&digits, number.radix())
+                    .ok()
+                    .filter(|number| (least..=most).contains(number))
             });
-            (number.map(Value::Number), format!("a whole number from 0 to {most}"))
+            (number.map(Value::Number), format!("a whole number from {least} to {most}"))
         }
     };
     read.ok_or_else(|| format!("{}: it must be {must}", key.name))

@@ -127,6 +127,7 @@ pub(super) async fn find(
     patience: Duration,
 ) -> Option<Found> {
     let until = Instant::now() + patience;
+    let mut failure = None;
     loop {
         match placement.place(tenant).await {
             Place::Here => return Some(Found::Here),
@@ -136,11 +137,15 @@ pub(super) async fn find(
                     let moved = moved(Arc::clone(placement), tenant.map(str::to_owned), address);
                     return Some(Found::Elsewhere(OtherServer { host, sender, moved }));
                 }
-                Err(error) => tracing::debug!(address, %error, "the server of a workspace cannot be reached"),
+                Err(error) => failure = Some((address, error)),
             },
             Place::Nowhere => {}
         }
         if Instant::now() >= until {
+            if let Some((address, error)) = failure {
+                let tenant = tenant.unwrap_or_default();
+                tracing::warn!(tenant, address, %error, "the server of a workspace cannot be reached");
+            }
             return None;
         }
         tokio::time::sleep(PAUSE).await;
