@@ -14,16 +14,10 @@ use tokio::task::JoinSet;
 
 use super::authentication::Bearer;
 use super::connections::Slot;
-use super::placement::{self, Found, OtherServer, PATIENCE, asks_for_proof, was_handed_on};
+use super::placement::{self, Elsewhere, Found, PATIENCE, asks_for_proof, was_handed_on};
 use super::refusals::{Answer, refused, retry_later, whole};
 use super::service::HttpService;
 use super::stream_end::end_when;
-
-/// A request that another server answers: a connection to it, and the tenant.
-pub(super) struct Elsewhere {
-    server: OtherServer,
-    tenant: Option<String>,
-}
 
 impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     /// Finds the server to which a request is to be handed on; `None` if its workspace is served here.

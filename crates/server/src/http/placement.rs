@@ -115,6 +115,12 @@ pub(super) struct OtherServer {
     moved: oneshot::Receiver<()>,
 }
 
+/// A request that another server answers: a connection to it, and the tenant.
+pub(super) struct Elsewhere {
+    pub(super) server: OtherServer,
+    pub(super) tenant: Option<String>,
+}
+
 /// Returns whether another server has handed a request on.
 pub(super) fn was_handed_on(headers: &HeaderMap) -> bool {
     headers.contains_key(HANDED_ON)

@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 use super::Limits;
 use super::authentication::Bearer;
 use super::intake::Intake;
-use super::resuming::ResumedSessions;
 use crate::door::Door;
 use crate::principal::Principal;
+use crate::registrations::Listening;
 
 /// The time that a request waits while the workspace of its tenant is being opened for another one.
 const TURN: Duration = Duration::from_secs(10);
@@ -72,6 +72,15 @@ pub(super) struct PrincipalService<H> {
     #[cfg(feature = "team")]
     closed: CancellationToken,
     used: Mutex<Instant>,
+}
+
+/// The sessions of a principal that began with another server.
+#[derive(Debug, Default)]
+pub(super) struct ResumedSessions {
+    /// The turns of those that are about to go on.
+    pub(super) turns: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
+    /// Those that go on, and whose clients have opened no stream here yet.
+    pub(super) unheard: Mutex<HashMap<String, Listening>>,
 }
 
 /// Why a principal has no service.

@@ -5,17 +5,14 @@
 //! off meanwhile, or that gets another request before it is ready; so it is given a message of ours for that, to which nobody
 //! can do either.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use emend_threads::Mutex;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use rmcp::ServerHandler;
-use tokio::sync::Mutex as AsyncMutex;
 
 use super::principals::PrincipalService;
 use crate::principal::Scopes;
@@ -29,15 +26,6 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// A message about which a server does nothing.
 const NOTHING: &str = r#"{"jsonrpc":"2.0","method":"notifications/emend/resumed"}"#;
-
-/// The sessions of a principal that began with another server.
-#[derive(Debug, Default)]
-pub(super) struct ResumedSessions {
-    /// The turns of those that are about to go on.
-    turns: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
-    /// Those that go on, and whose clients have opened no stream here yet.
-    unheard: Mutex<HashMap<String, Listening>>,
-}
 
 impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
     /// Has the session of a request go on here, if it was kept by another server. The first stream that its client opens here

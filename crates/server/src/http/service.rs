@@ -22,11 +22,9 @@ use tokio_util::sync::CancellationToken;
 use super::authentication::{Authenticate, Bearer};
 use super::connections::Slot;
 use super::endpoint::Endpoint;
-#[cfg(feature = "team")]
-use super::handing_on::Elsewhere;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 #[cfg(feature = "team")]
-use super::placement::Others;
+use super::placement::{Elsewhere, Others};
 use super::principals::{NewHandler, PrincipalService, Principals};
 use super::quota::Allowance;
 use super::refusals::{
