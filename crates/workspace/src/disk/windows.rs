@@ -102,11 +102,10 @@ fn aside(staged: &OsStr) -> OsString {
     }
 }
 
-/// Gives the displaced file, which is aside, the place of the staged one, because a file of another program has taken the
-/// target's name. The staged file is kept beside it: it may be one that was to be put back.
+/// Sets the displaced file, which is aside, beside the staged one, because a file of another program has taken the target's
+/// name. What is staged stays where it is: the exchange has not happened, and nothing may look as if it had.
 fn give_way(displaced: &File, from: (&Dir, &OsStr)) -> io::Result<()> {
-    rename(&open(from.0, from.1, Access::Name)?, (from.0, &helper("staged", from.1)))?;
-    rename(displaced, from)
+    rename(displaced, (from.0, &helper("displaced", from.1)))
 }
 
 impl Disk for Windows {
@@ -286,9 +285,9 @@ impl Disk for Windows {
             (false, _) => rename(&displaced, from)?,
             // Only the first step was done.
             (true, false) => rename(&displaced, to)?,
-            // Then another program's file took the name. What is to come stays where it is, since the exchange has not happened.
+            // Then another program's file took the name.
             (true, true) => {
-                rename(&displaced, (from.0, &beside))?;
+                give_way(&displaced, from)?;
                 return Ok(true);
             }
         }

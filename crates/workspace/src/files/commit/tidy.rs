@@ -2,7 +2,7 @@
 //! are quarantined.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 
 use cap_std::fs::Dir;
@@ -12,7 +12,7 @@ use emend_edit::Version;
 use super::At;
 use super::journal::{self, Change};
 use super::restore::{Site, open, stat, version};
-use crate::disk::Disk;
+use crate::disk::{Disk, helper};
 use crate::files::vault::Vault;
 use crate::problem::FileState;
 
@@ -89,12 +89,24 @@ pub(crate) fn clear(
         (None, [site]) => site.displaced().1,
         (None, _) => return RestoreOutcome { states, left: None, open: None },
     };
+    // What another program made impossible to put back is beside, and is never deleted.
+    let beside = match beside(disk, sites) {
+        Ok(beside) => beside,
+        Err(error) => return open(states, error),
+    };
     if let Some(folder) = tx.folder
         && !left
+        && beside.is_none()
     {
         journal::discard(disk, tx.dir);
         left = disk.remove_dir(&tx.vault.open, folder).is_err();
     }
+    // A single file has no folder with which it would go.
+    let name = match (&beside, tx.folder) {
+        (Some(beside), None) if !left => beside,
+        _ => name,
+    };
+    left |= beside.is_some();
     if !left {
         return RestoreOutcome { states, left: None, open: None };
     }
@@ -102,6 +114,18 @@ pub(crate) fn clear(
         Ok(()) => RestoreOutcome { states, left: Some(tx.vault.shown_quarantined(name)), open: None },
         Err(error) => open(states, error),
     }
+}
+
+/// Returns the name of a displaced file that is beside a staged one.
+fn beside(disk: &dyn Disk, sites: &[Site]) -> io::Result<Option<OsString>> {
+    for site in sites {
+        let (dir, slot) = site.displaced();
+        let name = helper("displaced", slot);
+        if stat(disk, (dir, &name))?.is_some() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Makes the names in all folders of these files durable.
