@@ -11,7 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use emend_workspace::approval::LeftWaiting;
-use emend_workspace::problem::{Code, Kind, Problem, Release};
+use emend_workspace::problem::{Code, Kind, Problem};
 use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};
@@ -199,7 +199,7 @@ impl Emend {
                 // A decision that comes with a new call precedes its plan, so there is none that could wait.
                 Step::Deny(None) => {
                     return Answer::refusal(&[Problem::new(Kind::ApprovalDenied {
-                        command: None,
+                        release: None,
                         comment: String::new(),
                     })])
                     .into();
@@ -224,8 +224,8 @@ impl Emend {
     /// Keeps a declined edit for approval by a command, since the client may not have asked. Returns the refusal.
     async fn leave_denied(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
-        let command = |problem: &Problem| match &*problem.kind {
-            Kind::ApprovalNeeded { release: Release::Command { command }, .. } => Some(command.clone()),
+        let release = |problem: &Problem| match &*problem.kind {
+            Kind::ApprovalNeeded { release, .. } => Some(release.clone()),
             _ => None,
         };
         let job = tokio::task::spawn_blocking(move || {
@@ -233,8 +233,8 @@ impl Emend {
                 .workspace
                 .as_ref()
                 .map(|workspace| workspace.wait_for_a_person(&held, notes(held.report())).problems);
-            let command = waits.unwrap_or_default().iter().find_map(command);
-            Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command, comment: String::new() })])
+            let release = waits.unwrap_or_default().iter().find_map(release);
+            Answer::refusal(&[Problem::new(Kind::ApprovalDenied { release, comment: String::new() })])
         });
         job.await.unwrap_or_else(|_| internal_error())
     }

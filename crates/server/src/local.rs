@@ -273,7 +273,7 @@ fn make_once_approved(
             }
             Step::Deny(_) => {
                 return Err(vec![Problem::new(Kind::ApprovalDenied {
-                    command: None,
+                    release: None,
                     comment: String::new(),
                 })]);
             }

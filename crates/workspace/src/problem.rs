@@ -239,8 +239,8 @@ pub enum Kind {
         release: Release,
     },
     ApprovalDenied {
-        /// The command that approves it anyway, where perhaps nobody was asked.
-        command: Option<String>,
+        /// How it can be approved all the same, where perhaps nobody was asked.
+        release: Option<Release>,
         /// What the person says to the model; may be empty.
         comment: String,
     },

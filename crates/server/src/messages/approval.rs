@@ -25,7 +25,8 @@ pub(super) fn write_needed(
                 ),
                 Release::Page { address, id } => write!(
                     f,
-                    "It waits as {id}. Whoever may approve edits here can allow exactly this one on the page {address}; then                      send the same call again. Tell them, and do not try another way."
+                    "It waits as {id}. Whoever may approve edits here can allow exactly this one on the page {address}; then send \
+                     the same call again. Tell them, and do not try another way."
                 ),
                 Release::Nowhere { why } => write!(
                     f,
@@ -53,14 +54,19 @@ pub(super) fn write_needed(
     }
 }
 
-/// Writes the message about an edit that was denied, with the person's comment, and that `command` can still allow.
+/// Writes the message about an edit that was denied, with the person's comment, and the way in which they can still allow it.
 pub(super) fn write_denied(
     message: &Message<'_>,
-    command: Option<&str>,
+    release: Option<&Release>,
     comment: &str,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    match (message.audience, command) {
+    let way = release.and_then(|release| match release {
+        Release::Command { command } => Some(format!("by running `{command}` in a terminal")),
+        Release::Page { address, id } => Some(format!("on the page {address}, where it waits as {id}")),
+        Release::Question | Release::Nowhere { .. } => None,
+    });
+    match (message.audience, way) {
         (Audience::Model, None) if !comment.is_empty() => write!(
             f,
             "The person who was asked declined this edit and says: {comment}\nNothing was changed. Do as they say instead of \
@@ -70,11 +76,11 @@ pub(super) fn write_denied(
             "The person who was asked declined this edit. Nothing was changed. Do not send it again; ask them what they \
              want instead.",
         ),
-        (Audience::Model, Some(command)) => write!(
+        (Audience::Model, Some(way)) => write!(
             f,
             "The person declined this edit, or their client did without asking them. Nothing was changed. Do not send it \
              again; tell them, and ask what they want instead. Only if they were not asked and want exactly this edit, they \
-             can allow it by running `{command}` in a terminal; then send the same call again."
+             can allow it {way}; then send the same call again."
         ),
         (Audience::Person, _) => f.write_str(
             "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a day \

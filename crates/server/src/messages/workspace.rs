@@ -91,7 +91,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
              call again does not help; tell the person, who can sign the client in with that scope."
         ),
         Kind::ApprovalNeeded { rule, release } => approval::write_needed(message, rule, release, f),
-        Kind::ApprovalDenied { command, comment } => approval::write_denied(message, command.as_deref(), comment, f),
+        Kind::ApprovalDenied { release, comment } => approval::write_denied(message, release.as_ref(), comment, f),
         Kind::InvalidPolicy { reason } => write!(
             f,
             "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."

@@ -87,7 +87,7 @@ fn decided_elsewhere(call: &Call<'_>, handle: &str) -> Option<Result<Outcome, No
     let word = call.workspace.reviewables()?.word(handle).filter(|word| !word.by_client)?;
     let PreviewWord { edit, left_out, by_hand, comment, .. } = word;
     let Some(edit) = edit else {
-        return Some(Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into()));
+        return Some(Err(Problem::new(Kind::ApprovalDenied { release: None, comment }).into()));
     };
     let Ok(edited) = call.workspace.past_edits().find(&edit, call.caller.visible_session()) else {
         return Some(Err(Problem::new(Kind::MaybeRepeated { edit, has_key: false }).into()));

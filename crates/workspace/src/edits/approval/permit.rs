@@ -37,7 +37,7 @@ pub(crate) fn permit(
     match word {
         // A denial at a terminal overrides an approval elsewhere.
         Some((PersonsDecision::No, comment)) => {
-            Err(Problem::new(Kind::ApprovalDenied { command: None, comment }).into())
+            Err(Problem::new(Kind::ApprovalDenied { release: None, comment }).into())
         }
         Some((PersonsDecision::Yes, comment)) => Ok(comment),
         None if is_allowed => {
