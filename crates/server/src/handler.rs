@@ -32,7 +32,6 @@ use crate::manner::Naming;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
 use crate::principal::{Principal, Scope, Scopes};
-use crate::registrations::Listening;
 use crate::running_calls::RunningCalls;
 use crate::session::{Caller, Owner, Session};
 use crate::subscriptions::{self, Subscriptions};
@@ -292,11 +291,7 @@ impl ServerHandler for Emend {
 
     /// Begins the tally of a session of 2025, and tells one that goes on from another server what it is to hear.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let head = context.extensions.get::<http::request::Parts>();
-        if let Some(listening) = head.and_then(|head| head.extensions.get::<Listening>()) {
-            let subscriptions = &self.shared.subscriptions;
-            subscriptions::send_once_heard(subscriptions, &self.session, &context.peer, listening.clone());
-        }
+        self.has_begun(&context);
         let client = context.peer.peer_info().map_or_else(nameless, |peer| named(&peer.client_info.name));
         let client = recorded(client, self.door);
         self.session.tally().begin(&Caller::new(&self.session, &client, true).client());

@@ -138,9 +138,14 @@ impl Keeping {
         self.initialize.set(initialize).ok();
     }
 
+    /// Takes note of the session's id.
+    pub(crate) fn has_id(&self, id: &str) {
+        self.id.set(id.to_owned()).ok();
+    }
+
     /// Returns what was kept of the session of this id, whose readings are taken over. Blocks.
     pub(crate) fn restore(&self, id: &str, readings: &Mutex<Readings>) -> Option<Resumed> {
-        self.id.set(id.to_owned()).ok();
+        self.has_id(id);
         let KeptSession { name, readings: kept, subscriptions, counts, .. } = self.keeper.find(id)?;
         readings.lock().restore(kept);
         Some(Resumed { name, subscriptions, counts })
@@ -161,7 +166,7 @@ impl Keeping {
         subscriptions: impl FnOnce() -> KeptSubscriptions,
     ) {
         let Some(initialize) = self.initialize.get() else { return };
-        self.id.set(id.to_owned()).ok();
+        self.has_id(id);
         // One after the other, so that what is kept in the end is the newest.
         let mut last = self.last.lock();
         let subscriptions = subscriptions();

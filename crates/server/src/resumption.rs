@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
+use rmcp::model::Extensions;
 use rmcp::model::InitializeRequestParams;
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::transport::common::http_header::HEADER_SESSION_ID;
+use rmcp::transport::streamable_http_server::SessionRestoreMarker;
 
 use crate::handler::Emend;
 use crate::kept_session::SessionKeeper;
 use crate::principal::Principal;
+use crate::registrations::Listening;
 use crate::session::{Owner, Session};
 use crate::subscriptions;
 use crate::wire::Outcome;
@@ -43,8 +46,30 @@ impl Emend {
 
     /// Returns the id of the session in which a request came over HTTP, if it outlives its server.
     pub(crate) fn kept_session_id(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        let head = context.extensions.get::<http::request::Parts>().filter(|_| self.session.is_kept())?;
-        Some(head.headers.get(HEADER_SESSION_ID)?.to_str().ok()?.to_owned())
+        id_in(&context.extensions).filter(|_| self.session.is_kept())
+    }
+
+    /// Takes note that a client has begun its session, or goes on with it, and sends it what it is to hear once it listens.
+    pub(crate) fn has_begun(&self, context: &NotificationContext<RoleServer>) {
+        if let Some(id) = id_in(&context.extensions) {
+            self.session.has_id(&id);
+        }
+        if context.extensions.get::<SessionRestoreMarker>().is_some() {
+            let head = context.extensions.get::<http::request::Parts>();
+            let listening = head.and_then(|head| head.extensions.get::<Listening>()).cloned();
+            // Where nobody says when it listens, it is told at once.
+            let listening = listening.unwrap_or_else(|| {
+                let listening = Listening::default();
+                listening.begin();
+                listening
+            });
+            subscriptions::send_once_heard(
+                &self.shared.subscriptions,
+                &self.session,
+                &context.peer,
+                listening,
+            );
+        }
     }
 
     /// Keeps the session of this id, if it outlives its server, with an outcome that is about to be counted. Blocks.
@@ -53,4 +78,10 @@ impl Emend {
             self.session.keep(id, outcome, || subscriptions::kept(&self.shared.subscriptions, &self.session));
         }
     }
+}
+
+/// Returns the id of the session in which a message came over HTTP.
+fn id_in(extensions: &Extensions) -> Option<String> {
+    let head = extensions.get::<http::request::Parts>()?;
+    Some(head.headers.get(HEADER_SESSION_ID)?.to_str().ok()?.to_owned())
 }

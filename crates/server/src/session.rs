@@ -127,6 +127,13 @@ impl Session {
         }
     }
 
+    /// Takes note of its id, by which it is known to its client.
+    pub(crate) fn has_id(&self, id: &str) {
+        if let Some(keeping) = &self.keeping {
+            keeping.has_id(id);
+        }
+    }
+
     /// Returns whether the session outlives its server.
     pub(crate) fn is_kept(&self) -> bool {
         self.keeping.is_some()
@@ -161,10 +168,16 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.keeping.as_ref().is_some_and(Keeping::may_go_on) {
-            return;
-        }
-        self.tally.end(|| self.name.get_or_init(new_name));
+        let Some(keeping) = self.keeping.take() else {
+            return self.tally.end(|| self.name.get_or_init(new_name));
+        };
+        // Whether its client has ended it, the disk knows, which is not asked here: this may be a thread that serves all.
+        let (tally, name) = (std::mem::take(&mut self.tally), std::mem::take(&mut self.name));
+        std::thread::spawn(move || {
+            if !keeping.may_go_on() {
+                tally.end(|| name.get_or_init(new_name));
+            }
+        });
     }
 }
 

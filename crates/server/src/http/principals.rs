@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use emend_threads::Mutex;
+use http::HeaderValue;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -81,6 +82,8 @@ pub(super) struct ResumedSessions {
     pub(super) turns: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
     /// Those that go on, and whose clients have opened no stream here yet.
     pub(super) unheard: Mutex<HashMap<String, Listening>>,
+    /// The last event that the client of one named which it has of another server.
+    pub(super) stale: Mutex<HashMap<String, HeaderValue>>,
 }
 
 /// Why a principal has no service.

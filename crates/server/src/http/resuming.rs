@@ -52,8 +52,17 @@ impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
             // It goes on to its end also where the client hangs up.
             let _ = resuming.await;
         }
-        if head.method == Method::GET && self.resumed.unheard.lock().contains_key(&id) {
-            head.headers.remove(LAST_EVENT);
+        if head.method == Method::GET {
+            let is_unheard = self.resumed.unheard.lock().contains_key(&id);
+            let mut stale = self.resumed.stale.lock();
+            // A client may name it again, if nothing came before its stream broke off.
+            let named = head.headers.get(LAST_EVENT).cloned();
+            if is_unheard && let Some(named) = named {
+                head.headers.remove(LAST_EVENT);
+                stale.insert(id, named);
+            } else if named.is_some() && named.as_ref() == stale.get(&id) {
+                head.headers.remove(LAST_EVENT);
+            }
         }
     }
 
@@ -68,13 +77,13 @@ impl<H: ServerHandler + Send + Sync + 'static> PrincipalService<H> {
         if unheard.len() >= most {
             unheard.retain(|id, _| open.contains_key(&**id));
         }
+        self.resumed.stale.lock().retain(|id, _| open.contains_key(&**id));
         unheard.insert(id.to_owned(), listening);
     }
 
     /// Keeps the session of a request that ends it no more. Whatever is left of it then knows that it is over.
     pub(super) async fn forget_session(&self, head: &Parts) {
-        let id = head.headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
-        if let (Some(kept), Some(id)) = (&self.kept, id)
+        if let (Some(kept), Some(id)) = (&self.kept, session_of(head))
             && let Err(error) = kept.delete(id).await
         {
             tracing::warn!(%error, "a session that was ended is still kept");
@@ -109,8 +118,7 @@ fn message(head: &Parts, scopes: Scopes) -> Option<Request<Full<Bytes>>> {
     Some(message)
 }
 
-/// Returns the session in which a request comes, unless it is to end it.
+/// Returns the session in which a request comes.
 pub(super) fn session_of(head: &Parts) -> Option<&str> {
-    let id = head.headers.get(SESSION_ID)?.to_str().ok()?;
-    (head.method != Method::DELETE).then_some(id)
+    head.headers.get(SESSION_ID)?.to_str().ok()
 }

@@ -187,7 +187,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
 
     /// Returns whether the session that a request names is open here, or may be: it may have been kept.
     async fn has_room_for_session(&self, service: &PrincipalService<H>, head: &Parts) -> bool {
-        let Some(id) = session_of(head) else { return true };
+        let Some(id) = session_of(head).filter(|_| head.method != Method::DELETE) else { return true };
         let open = service.sessions.sessions.read().await;
         open.len() < self.limits.sessions || open.contains_key(id)
     }
