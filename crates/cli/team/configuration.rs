@@ -1,6 +1,6 @@
 //! The configuration of a team's server: the file, and the files that it names, read and checked.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,10 +109,10 @@ impl Configuration {
         Some(self.review_origin()? + "/review")
     }
 
-    /// Returns the keys of those who have a static token, each with the tenant.
-    pub(super) fn bearers(&self) -> BTreeSet<(String, Option<String>)> {
-        let bearers = self.tokens.iter().flat_map(Tokens::bearers);
-        bearers.map(|bearer| (bearer.key.clone(), bearer.tenant.clone())).collect()
+    /// Returns the keys of those who have a static token, each with the tenant, and what tells their tokens apart.
+    pub(super) fn bearers(&self) -> BTreeMap<(String, Option<String>), String> {
+        let all = self.tokens.iter().flat_map(Tokens::fingerprints);
+        all.map(|(bearer, print)| ((bearer.key.clone(), bearer.tenant.clone()), print)).collect()
     }
 
     /// Refuses tokens of tenants that are not there.

@@ -200,15 +200,14 @@ impl Reloader<'_> {
         if let Some((shown, read)) = replaces {
             shown.replace(read);
         }
-        let is_gone = |tenant: Option<&str>, key: &str| {
-            let bearer = (key.to_owned(), tenant.map(str::to_owned));
-            let is_without_token = had.contains(&bearer) && !have.contains(&bearer);
-            is_without_token
-                || match tenant {
-                    Some(tenant) => changed.iter().any(|changed| changed == tenant),
-                    None => !is_without_tenants,
-                }
+        let is_gone = |tenant: Option<&str>, _: &str| match tenant {
+            Some(tenant) => changed.iter().any(|changed| changed == tenant),
+            None => !is_without_tenants,
         };
+        self.server.turn_out(|tenant, key| {
+            let bearer = (key.to_owned(), tenant.map(str::to_owned));
+            had.get(&bearer).is_some_and(|token| have.get(&bearer) != Some(token))
+        });
         self.server.forget(is_gone);
         Ok(())
     }

@@ -208,13 +208,16 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
     }
 
     /// Forgets the services of the principals, each within a tenant, of whom this says so: their sessions are unknown from now
-    /// on, what they have begun is finished, and then their streams end.
+    /// on, what they have begun is finished, and then their streams end, or `at_once`.
     #[cfg(feature = "team")]
-    pub(super) fn forget(&self, is_gone: impl Fn(Option<&str>, &str) -> bool) {
+    pub(super) fn forget(&self, at_once: bool, is_gone: impl Fn(Option<&str>, &str) -> bool) {
         let mut open = self.open.lock();
         let gone = open.extract_if(|key, _| is_gone(key.tenant.as_deref(), &key.principal));
         for (_, service) in gone {
             let limits = self.limits;
+            if at_once {
+                service.closed.cancel();
+            }
             tokio::spawn(async move {
                 // A call that waits for a person waits as long as a session that nobody uses.
                 let answered = tokio::time::timeout(limits.session_idle, service.answered(&limits)).await;

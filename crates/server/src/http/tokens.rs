@@ -63,6 +63,11 @@ impl Tokens {
         Ok(Self(keys))
     }
 
+    /// Returns the bearers of all tokens, each with what tells its token from others and says nothing of it.
+    pub fn fingerprints(&self) -> impl Iterator<Item = (&Bearer, String)> {
+        self.0.iter().map(|key| (&key.bearer, key.hash.to_hex().to_string()))
+    }
+
     /// Returns the bearers of all tokens.
     pub fn bearers(&self) -> impl Iterator<Item = &Bearer> {
         self.0.iter().map(|key| &key.bearer)

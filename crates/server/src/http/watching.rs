@@ -29,8 +29,14 @@ const ARRIVAL: Duration = Duration::from_secs(30);
 
 impl<H: ServerHandler + Send + Sync + 'static> HttpServer<H> {
     /// Forgets the services of the principals, by tenant and key, of whom this says so. `None` stands for those who have no tenant.
+    /// What they have begun is finished before their streams end.
     pub fn forget(&self, is_gone: impl Fn(Option<&str>, &str) -> bool) {
-        self.service.principals.forget(is_gone);
+        self.service.principals.forget(false, is_gone);
+    }
+
+    /// Does the same, and ends their streams at once: their tokens are no good any more.
+    pub fn turn_out(&self, is_gone: impl Fn(Option<&str>, &str) -> bool) {
+        self.service.principals.forget(true, is_gone);
     }
 
     /// Returns the figures in the form of Prometheus.
