@@ -271,14 +271,3 @@ fn two_servers_make_it_once() {
     });
     assert_eq!((scene.worktrees(), scene.beside(&["red"])), (scene.only(&["red"]), Vec::<String>::new()));
 }
-
-#[test]
-fn a_worktree_that_was_removed_is_made_anew_for_the_next_session() {
-    let Some(scene) = Scene::new() else { return };
-    let server = scene.serve();
-    scene.edit(&server, "red", "one", "two");
-    std::fs::remove_dir_all(scene.folder.at("ws/red")).unwrap();
-    let ann = client(&server, &scene.issuer.of_tenant("ann", "red")).legacy();
-    ann.replace("a.txt", "one", "three").ok();
-    assert_eq!(scene.folder.text("ws/red/a.txt"), "three\n");
-}

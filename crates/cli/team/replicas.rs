@@ -164,7 +164,10 @@ pub(super) fn event_sender(settings: &ReplicaSettings) -> anyhow::Result<Option<
 }
 
 fn wrong_engine(settings: &ReplicaSettings, why: &str) -> anyhow::Error {
-    anyhow!("replicas: engine: '{}' is no address such as redis://10.0.0.5:6379: {why}", settings.engine)
+    // It may have a password in it.
+    let has_scheme = settings.engine.contains("://");
+    let hint = if has_scheme { "" } else { " (it must be an address such as redis://10.0.0.5:6379)" };
+    anyhow!("replicas: engine: {why}{hint}")
 }
 
 /// Returns where the engine is, with its password.
@@ -194,9 +197,13 @@ impl Placement for Replicas {
         Box::pin(async move {
             let tenant = id_of(tenant).to_owned();
             let turn = Arc::clone(&self.asking).lock_owned().await;
-            let leases = Arc::clone(&self.leases);
+            let (leases, hangs) = (Arc::clone(&self.leases), Arc::clone(&self.hangs));
             let place = move || {
-                let place = leases.place(&tenant);
+                // Who waits for its disk takes nothing new.
+                let place = match hangs.load(Ordering::Relaxed) {
+                    true if !leases.is_held(&tenant) => Placed::Nowhere,
+                    _ => leases.place(&tenant),
+                };
                 // Also where the client has hung up: its thread is as busy.
                 drop(turn);
                 place

@@ -163,12 +163,7 @@ impl Tenants {
         // Who comes while it is opened waits for it.
         let mut opening = place.lock();
         if let Some(open) = &*opening {
-            if open.workspace.roots().all().iter().all(|root| root.path.is_dir()) {
-                return Ok(open.clone());
-            }
-            // Whoever removes the folder of a tenant has it made anew, if folders are.
-            let gone = opening.take();
-            std::thread::spawn(move || drop(gone));
+            return Ok(open.clone());
         }
         match self.open_tenant(id, &place) {
             Ok(opened) => Ok(opening.insert(opened).clone()),
