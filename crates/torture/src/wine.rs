@@ -85,7 +85,9 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     wine.add_library(&programs)?;
     println!("built for Windows in {:.0?}", begun.elapsed());
     let (skips, until) = (skips()?, Instant::now() + selection.time());
-    bounded::run(wine.command(&programs.emend).args(["demo", "--color", "never"]), BATCH_TIME)?;
+    tried("the demo", || {
+        bounded::run(wine.command(&programs.emend).args(["demo", "--color", "never"]), BATCH_TIME)
+    })?;
     println!("the demo is whole");
     let (mut known, mut batches) = (BTreeSet::new(), Vec::new());
     for test in &programs.tests {
@@ -121,7 +123,7 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
     let work = || {
         let mut failures = Vec::new();
         while let Some((test, names)) = next() {
-            let tried = || {
+            let batch = || {
                 let mut command = wine.command(&test.program);
                 // One after the other: a program of Windows inherits handles of those that another thread starts meanwhile.
                 command.current_dir(&test.folder).args(["--exact", "--test-threads=1"]).args(&names);
@@ -130,12 +132,7 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
                 }
                 bounded::run(&mut command, selection.batch_time())
             };
-            // Now and then, Wine cannot start a process.
-            let again = |error: anyhow::Error| {
-                println!("once more: {}: {error:#}", test.name);
-                tried()
-            };
-            match tried().or_else(again) {
+            match tried(&test.name, batch) {
                 Ok(_) => drop(ran.fetch_add(names.len(), Ordering::Relaxed)),
                 Err(error) => failures.push(format!("{}: {error:#}", test.name)),
             }
@@ -159,6 +156,14 @@ pub(crate) fn run(selection: Selection<'_>, seed: u64) -> Result<()> {
         ran.into_inner()
     );
     Ok(())
+}
+
+/// Does once more what has failed: now and then, Wine cannot start a process.
+fn tried<T>(what: &str, run: impl Fn() -> Result<T>) -> Result<T> {
+    run().or_else(|error| {
+        println!("once more: {what}: {error:#}");
+        run()
+    })
 }
 
 /// Returns whether a test of the whole command, or of the commit, is about what is only of Windows, or about kills and other
@@ -295,8 +300,9 @@ impl Wine {
 
     /// Returns the names of the tests in a program.
     fn names(&self, test: &Tests) -> Result<Vec<String>> {
-        let listed =
-            bounded::run(self.command(&test.program).args(["--list", "--format", "terse"]), BATCH_TIME)?;
+        let list =
+            || bounded::run(self.command(&test.program).args(["--list", "--format", "terse"]), BATCH_TIME);
+        let listed = tried(&test.name, list)?;
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         let names = listed.lines().filter_map(|line| line.trim_end().strip_suffix(": test"));
         Ok(names.map(str::to_owned).collect())
