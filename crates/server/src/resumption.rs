@@ -46,7 +46,7 @@ impl Emend {
 
     /// Returns the id of the session in which a request came over HTTP, if it outlives its server.
     pub(crate) fn kept_session_id(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        id_in(&context.extensions).filter(|_| self.session.is_kept())
+        if self.session.is_kept() { id_in(&context.extensions) } else { None }
     }
 
     /// Takes note that a client has begun its session, or goes on with it, and sends it what it is to hear once it listens.
