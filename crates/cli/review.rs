@@ -11,6 +11,7 @@ use clap_complete::ArgValueCandidates;
 use emend_server::Emend;
 use emend_server::in_process::InProcess;
 use emend_server::loopback::LoopbackPage;
+use emend_workspace::make_private;
 
 use crate::completions;
 use crate::exit::{Ended, Exit, Stop};
@@ -111,11 +112,7 @@ impl Way {
     /// Writes a file for this user alone that leads to this address.
     fn make(state: &Path, address: &str) -> io::Result<Self> {
         let folder = state.join(FOLDER);
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
+        make_private(&folder)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

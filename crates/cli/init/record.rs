@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use emend_workspace::edit::Version;
+use emend_workspace::make_private;
 use serde_json::{Value, json};
 
 use crate::exit::Stop;
@@ -86,7 +87,7 @@ impl Record {
         let record = json!({"file": self.file, "steps": steps.collect::<Vec<_>>()});
         let folder = path.parent().unwrap_or(path);
         let save = || {
-            for_this_user_alone(folder)?;
+            make_private(folder)?;
             // The texts may hold secrets: such a file can be read by this user alone.
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(record.to_string().as_bytes())?;
@@ -95,14 +96,6 @@ impl Record {
         };
         Ok(save().with_context(|| format!("{} cannot be written", path.display()))?)
     }
-}
-
-fn for_this_user_alone(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 fn steps(text: &str, file: &Path) -> Option<Vec<Step>> {

@@ -18,6 +18,7 @@ use emend_filelock::Hold;
 use emend_process::run::{Ended, Program, Ran};
 use emend_process::search::Search;
 use emend_team::TenantName;
+use emend_workspace::make_private;
 
 /// The time in which a worktree must be made.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -83,7 +84,7 @@ pub(super) fn ensure_there(
     let above = folder.parent().context("it has no folder above it")?.canonicalize()?;
     let search = Search::new(None, &[&above]);
     let git = search.find("git").map_err(|why| anyhow!("git: {why}"))?;
-    private_folder(state)?;
+    make_private(state)?;
     let lock = state.join(LOCK);
     let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(lock)?;
     let until = Instant::now() + PATIENCE;
@@ -119,7 +120,7 @@ impl Worktree<'_> {
         // A git of a server that was killed may still be at one of an earlier attempt.
         let temporary = format!(".{}{SIGN}{:016x}", self.name, u64::from_le_bytes(random));
         let temporary = self.above.join(temporary);
-        private_folder(&temporary)?;
+        make_private(&temporary)?;
         let (branch, written) = (self.branch(), text(&temporary)?);
         let known = self.git(&["show-ref", "--verify", "--quiet", &format!("refs/heads/{branch}")])?;
         let filters = self.filters()?;
@@ -298,15 +299,6 @@ fn or_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         found => found.map(Some),
     }
-}
-
-/// Makes a folder, and those above it, for this user alone.
-fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 #[cfg(test)]

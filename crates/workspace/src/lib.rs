@@ -58,7 +58,7 @@ pub use files::mailbox::{Mailbox, Topic};
 pub use files::note::{NotFormatted, Note};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
-pub use files::seal::Seal;
+pub use files::seal::{Seal, make_private};
 pub use files::walk::{Unseen, WalkScope};
 pub use files::written::canonical;
 pub use files::{catalogue, folder_lock, list, resolve, search, snapshot, survey, symbols, vault};

@@ -191,7 +191,7 @@ fn is_private(file: &File) -> io::Result<bool> {
 }
 
 /// Creates a folder and its ancestors for this user alone.
-pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+pub fn make_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
