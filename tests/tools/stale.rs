@@ -261,6 +261,33 @@ fn a_line_number_of_before_chooses_no_place_in_a_file_that_changed() {
 }
 
 #[test]
+fn numbers_of_the_last_reading_are_followed_through_own_edits() {
+    for (added, code) in [(5, None), (23, Some("ambiguous-match"))] {
+        let folder = Folder::new();
+        folder.write("a.txt", twins());
+        let mut client = launch(&folder).legacy();
+        client.read("a.txt");
+        let above: String = (0..added).map(|i| format!("added {i}\n")).collect();
+        client
+            .call("str_replace", json!({"path": "a.txt", "old_string": "line 0", "insert_before": above}))
+            .ok();
+        let before = folder.text("a.txt");
+        let answer = client.call("apply_patch", json!({"patch": SECOND}));
+        match code {
+            // With 23 lines above, the first block stands at the number, too.
+            Some(code) => {
+                answer.refused(code);
+                assert_eq!(folder.text("a.txt"), before);
+            }
+            None => {
+                answer.ok();
+                assert_eq!(folder.text("a.txt").lines().position(|line| line == "new"), Some(44 + added));
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_unique_only_since_the_file_changed_is_not_merged() {
     let folder = Folder::new();
     folder.write("a.txt", twins());

@@ -1,0 +1,5 @@
+def brew():
+    boil()
+    pour()
+    # The rest stays as it is.
+    drink()

@@ -1,0 +1,5 @@
+def brew():
+    boil()
+    pour()
+    wait()
+    drink()

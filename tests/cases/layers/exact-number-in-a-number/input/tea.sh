@@ -1,0 +1,1 @@
+export CUPS=22

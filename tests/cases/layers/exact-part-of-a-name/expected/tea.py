@@ -1,0 +1,1 @@
+x = cup.fetch_teas(2)

@@ -1,0 +1,1 @@
+x = cup.get_teas(2)

@@ -1,0 +1,9 @@
+cup {
+  size = 1
+  handle {
+    colour = 3
+  }
+  lid {
+    colour = 2
+  }
+}

@@ -1,0 +1,6 @@
+cup {
+  size = 1
+  lid {
+    colour = 2
+  }
+}

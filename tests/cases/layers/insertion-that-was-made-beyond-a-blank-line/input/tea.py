@@ -1,0 +1,3 @@
+import cups
+
+import leaves

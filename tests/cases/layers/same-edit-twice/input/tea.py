@@ -1,0 +1,3 @@
+import leaves
+def brew():
+    pass
