@@ -391,6 +391,23 @@ impl EditBuilder {
         self.spans.iter().filter(move |span| span.hunk == hunk).map(|span| span.range.clone())
     }
 
+    /// Returns the hunks that make the same changes as one before them, each with that one.
+    pub(crate) fn hunks_made_twice(&self) -> Vec<(usize, usize)> {
+        let mut changes: BTreeMap<usize, Vec<(usize, usize, &[u8])>> = BTreeMap::new();
+        for Span { range, new, hunk } in &self.spans {
+            changes.entry(*hunk).or_default().push((range.start, range.end, new));
+        }
+        let mut first: BTreeMap<Vec<(usize, usize, &[u8])>, usize> = BTreeMap::new();
+        let mut twice = Vec::new();
+        for (hunk, change) in changes {
+            match first.get(&change) {
+                Some(&first) => twice.push((first, hunk)),
+                None => drop(first.insert(change, hunk)),
+            }
+        }
+        twice
+    }
+
     /// Returns the edit, if no two replacements overlap and none touches a range that another hunk relies on.
     /// Insertions at one offset keep their order.
     pub fn finish(mut self) -> Result<Edit, Overlap> {

@@ -67,6 +67,90 @@ const PLAIN_ENDS: &[&str] = &[
 /// The words by which a comment with dots says that code goes.
 const REMOVED: &[&str] = &["removed", "deleted", "remove", "delete"];
 
+/// The beginnings of words that say of code that it stays as it is.
+const STAYS: &[&str] = &[
+    "continu",
+    "elided",
+    "etc",
+    "exist",
+    "keep",
+    "kept",
+    "omit",
+    "remain",
+    "rest",
+    "same",
+    "snip",
+    "stay",
+    "unaltered",
+    "unchang",
+    "unmodif",
+    "untouch",
+];
+/// The words that say so beside one of these.
+const WEAKER: &[&str] =
+    &["above", "before", "else", "everything", "nothing", "original", "other", "others", "previous"];
+/// The words that may stand beside these in a line that speaks of nothing else.
+const BESIDE: &[&str] = &[
+    "a",
+    "all",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "below",
+    "block",
+    "body",
+    "change",
+    "changed",
+    "changes",
+    "class",
+    "code",
+    "content",
+    "contents",
+    "does",
+    "entries",
+    "fields",
+    "file",
+    "for",
+    "from",
+    "function",
+    "functions",
+    "goes",
+    "here",
+    "implementation",
+    "imports",
+    "in",
+    "is",
+    "it",
+    "item",
+    "items",
+    "its",
+    "keys",
+    "line",
+    "lines",
+    "logic",
+    "method",
+    "methods",
+    "no",
+    "not",
+    "of",
+    "on",
+    "part",
+    "parts",
+    "section",
+    "so",
+    "stuff",
+    "that",
+    "the",
+    "they",
+    "this",
+    "to",
+    "todo",
+    "with",
+];
+
 /// What a line of a sketch stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -112,6 +196,38 @@ pub fn may_stand_for_code(line: &str) -> bool {
         begins_word && comment(rest).is_some_and(|(_, inner)| starts_with_dots(inner))
     };
     is_elision(line) || is_dots(bare) || in_braces || line.char_indices().any(starts_comment)
+}
+
+/// Returns whether a line says that code stays as it is, and little else. It may be a comment that is meant, so this counts
+/// only where it takes the place of code.
+#[must_use]
+pub fn speaks_of_what_stays(line: &str) -> bool {
+    let line = line.trim();
+    let comment = comment(line).filter(|(opener, _)| *opener != "*").map(|(_, inner)| inner);
+    let inner = comment.unwrap_or(line);
+    let is_dotted = starts_with_dots(inner) || inner.ends_with("...") || inner.ends_with('…');
+    let is_bracketed = inner.starts_with(['(', '[', '<', '{']) && inner.ends_with([')', ']', '>', '}']);
+    let is_prose = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".…,:;-!'()[]<>{}".contains(c);
+    let (mut strong, mut weak, mut unknown) = (0, 0, 0);
+    let text = inner.to_lowercase().replace("no change", "unchanged change");
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if STAYS.iter().any(|stem| word.starts_with(stem)) {
+            strong += 1;
+        } else if WEAKER.contains(&word) {
+            weak += 1;
+        } else if !BESIDE.contains(&word) && !word.starts_with(|c: char| c.is_ascii_digit()) {
+            unknown += 1;
+        }
+    }
+    // What is no comment must say it twice, or by its form.
+    let is_marked = comment.is_some() || is_dotted || is_bracketed;
+    let needed = if is_marked { 1 } else { 2 };
+    inner.len() <= 80
+        && (is_marked || !inner.contains(['(', '[', '<', '{']))
+        && inner.chars().all(is_prose)
+        && strong > 0
+        && strong + weak >= needed
+        && (unknown == 0 || unknown < strong + weak)
 }
 
 fn starts_with_dots(text: &str) -> bool {
@@ -274,6 +390,43 @@ mod tests {
             ["f(...args)", "def f(self): ...", "print('waiting ...')", "// wait...", "x[..., 1]", "", "a"]
         {
             assert!(!may_stand_for_code(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_speaks_of_what_stays_and_of_little_else() {
+        for line in [
+            "# (no changes below)",
+            "// [existing implementation]",
+            "<!-- [rest of section omitted] -->",
+            "# all other keys stay as they are",
+            "  // continues as before",
+            "-- keep existing logic here",
+            "% remaining columns as before",
+            "// <remaining items>",
+            "# ... etc ...",
+            "# other handlers remain untouched",
+            "... (lines 40-60 unchanged)",
+            "(rest of function unchanged)",
+            "rest stays the same",
+            "TODO: keep the rest",
+        ] {
+            assert!(speaks_of_what_stays(line), "{line}");
+        }
+        for line in [
+            "# Keep the connection open for the next call",
+            "# same rules for the parser and the printer",
+            "// the rest of the arguments",
+            "// other options",
+            "rest = items[1:]",
+            "existing",
+            "keep(rest)",
+            "remaining -= 1",
+            "* existing",
+            "# before",
+            "",
+        ] {
+            assert!(!speaks_of_what_stays(line), "{line}");
         }
     }
 

@@ -114,7 +114,8 @@ impl Problem {
                 near.relation == Relation::AlreadyThere
             }
             Kind::NoOp { why } => {
-                matches!(why, NoChange::AlreadyHeld | NoChange::AlreadyAdded | NoChange::AlreadyWrapped)
+                use NoChange::{AlreadyAdded, AlreadyHeld, AlreadyWrapped, MadeAt};
+                matches!(why, AlreadyHeld | AlreadyAdded | AlreadyWrapped | MadeAt { .. })
             }
             _ => false,
         }
@@ -183,6 +184,17 @@ pub enum Kind {
         /// The first places with their neighbouring lines, which could tell them apart.
         places: Vec<Vec<(usize, String)>>,
     },
+    /// The lines are not where the request names them, and elsewhere they are. Where it names them is nearly the same.
+    OtherPlace {
+        /// The line at which nearly the same stands.
+        near: usize,
+        /// The line at which the lines themselves stand.
+        found: usize,
+        /// Both places with their neighbouring lines.
+        shown: Vec<Vec<(usize, String)>>,
+    },
+    /// A hunk of only added lines follows another and precedes one, and these are not beside each other.
+    NoPlaceBetween,
     ExpectedCount {
         expected: usize,
         found: usize,
@@ -247,6 +259,16 @@ pub enum Kind {
         begins: bool,
         /// The lines of the place with their neighbouring lines.
         shown: Vec<(usize, String)>,
+    },
+    /// A line that a hunk adds at its edge stands beside that edge already, and other lines of the hunk do not.
+    LineThere {
+        /// Where it stands.
+        line: usize,
+        text: String,
+    },
+    /// The lines to insert begin or end with those beside which they go.
+    AnchorRepeated {
+        line: usize,
     },
     /// Lines were to go beside a text that has only a part of this line.
     PartOfLine {
@@ -394,6 +416,16 @@ pub enum NoChange {
     AlreadyHeld,
     /// The added lines already stand at their place.
     AlreadyAdded,
+    /// The new lines already stand at the line at which the request names them.
+    MadeAt {
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// The hunk does what another one does.
+    SameHunk {
+        /// The other one.
+        first: usize,
+    },
     /// The file already has the new text, which contains the old one, where the old one was found.
     AlreadyWrapped,
     /// The old and the new text are the same.
@@ -495,10 +527,13 @@ impl Kind {
             Self::HunkContextMismatch { .. }
             | Self::AnchorNotFound { .. }
             | Self::NotAtEndOfFile { .. }
+            | Self::NoPlaceBetween
+            | Self::LineThere { .. }
             | Self::Unclear => Code::HunkContextMismatch,
-            Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } | Self::OverlappingPlaces { .. } => {
-                Code::AmbiguousMatch
-            }
+            Self::AmbiguousMatch { .. }
+            | Self::OtherPlace { .. }
+            | Self::ExpectedCount { .. }
+            | Self::OverlappingPlaces { .. } => Code::AmbiguousMatch,
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
             Self::LostLines(lost) => match lost.why {
                 WhyLost::Overwritten => Code::OverlappingEdits,
@@ -513,6 +548,7 @@ impl Kind {
             Self::NoSuchLines { .. }
             | Self::CutWord { .. }
             | Self::PartOfLine { .. }
+            | Self::AnchorRepeated { .. }
             | Self::LineEndingLost { .. }
             | Self::HalfMove { .. }
             | Self::InseparableHunks { .. } => Code::InvalidArgument,

@@ -78,7 +78,7 @@ mod find_one {
         let layers: Vec<Layer> = LAYERS.iter().filter(|known| known.name() == layer).copied().collect();
         let text = if request.crlf { fixture::crlf(size) } else { fixture::text(size) };
         let starts = [0..text.lines().len()];
-        let block = Block::new(&request.lines, &starts, request.form, None);
+        let block = Block::new(&request.lines, &starts, request.form, &[]);
         let look = || {
             let haystack = Haystack::new(black_box(text));
             find::locate(&haystack, &Needle::Block(&block), &layers, &limits, &Budget::new(&limits))

@@ -1,13 +1,14 @@
 //! Anchors (`@@` lines), each of which narrows the search to the block that it opens.
 //!
-//! An anchor is a whole line of the file, whatever its outer white space. Its block reaches to the next line that is
-//! indented no deeper. Lines that only continue a block do not end it: an opening brace or a closing bracket of the
-//! signature, a preprocessor line or comment (`#`), a label. The hunk may begin with the anchor line itself.
+//! An anchor is a whole line of the file, whatever its outer white space, or else a part of lines that ends at words. Its
+//! block ends before the next line that is indented no deeper and does not continue it, see `Continuation`. The hunk may
+//! begin with the anchor line itself. Where the block lacks the hunk, the caller asks for the block that the language
+//! gives to that line ([`SearchScope::anchor_lines`]).
 //!
 //! Models also write the line that git shows as a hunk's function: the nearest one above that begins with a letter. If
 //! the block has no match, [`SearchScope::sections`] reach to the next such line.
 //!
-//! An anchor that is no line of the file narrows nothing: then at least two lines of the hunk must make it unique in
+//! An anchor that is in no line of the file narrows nothing: then at least two lines of the hunk must make it unique in
 //! the whole file, and the answer says so.
 
 use alloc::string::{String, ToString};
@@ -15,6 +16,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use memchr::memmem;
+
+use super::block::has_substance;
 use super::{Budget, Haystack};
 use crate::problem::Kind;
 
@@ -25,7 +29,9 @@ pub struct SearchScope {
     pub starts: Vec<Range<usize>>,
     /// The lines equal to the innermost anchor; empty if there is no anchor or it is not in the file.
     pub anchor_lines: Vec<usize>,
-    /// The anchors that are no line of the file.
+    /// Whether the innermost anchor is only a part of these lines.
+    pub is_part: bool,
+    /// The anchors that are in no line of the file.
     pub unknown: Vec<String>,
     /// The lines from each of `anchor_lines` to the next one that could head another section.
     pub sections: Vec<Range<usize>>,
@@ -41,37 +47,43 @@ pub fn search_scope(
     let mut scope = SearchScope {
         starts: vec![0..lines.len()],
         anchor_lines: Vec::new(),
+        is_part: false,
         unknown: Vec::new(),
         sections: Vec::new(),
     };
     for anchor in anchors {
         budget.spend(lines.len())?;
         let wanted = anchor.trim().as_bytes();
-        let in_scope = scope.starts.iter().cloned().flatten();
-        let found: Vec<usize> = in_scope.filter(|&i| lines.content(i).trim_ascii() == wanted).collect();
+        let in_scope = |is_it: &dyn Fn(&[u8]) -> bool| -> Vec<usize> {
+            scope.starts.iter().cloned().flatten().filter(|&i| is_it(lines.content(i).trim_ascii())).collect()
+        };
+        let mut found = in_scope(&|line| line == wanted);
+        scope.is_part = found.is_empty() && has_substance(wanted);
+        if scope.is_part {
+            found = in_scope(&|line| is_part(line, wanted));
+        }
         if found.is_empty() {
             scope.unknown.push(anchor.to_string());
             scope.anchor_lines.clear();
             scope.sections.clear();
             continue;
         }
-        scope.starts = reaches(haystack, &found, budget, |text| !continues(text))?;
-        scope.sections = reaches(haystack, &found, budget, heads_a_section)?;
+        scope.starts = reaches(&found, budget, |line| block_end(haystack, line))?;
+        scope.sections = reaches(&found, budget, |line| section_end(haystack, line))?;
         scope.anchor_lines = found;
     }
     Ok(scope)
 }
 
-/// Returns the ranges from each of these lines to the end of its block.
+/// Returns the ranges from each of these lines to its end.
 fn reaches(
-    haystack: &Haystack<'_>,
     found: &[usize],
     budget: &Budget,
-    ends: fn(&[u8]) -> bool,
+    end: impl Fn(usize) -> usize,
 ) -> Result<Vec<Range<usize>>, Kind> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for &line in found {
-        let end = block_end(haystack, line, ends);
+        let end = end(line);
         budget.spend(end - line)?;
         match merged.last_mut() {
             Some(last) if last.end >= line => last.end = last.end.max(end),
@@ -85,27 +97,85 @@ fn indentation(line: &[u8]) -> usize {
     line.len() - line.trim_ascii_start().len()
 }
 
-/// Returns the end of the block of `line`: the next line indented no deeper for which `ends` is true.
-fn block_end(haystack: &Haystack<'_>, line: usize, ends: fn(&[u8]) -> bool) -> usize {
+/// Returns whether a line has this text, from the beginning or end of a word to another.
+fn is_part(line: &[u8], text: &[u8]) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    memmem::find_iter(line, text).any(|at| {
+        let (before, after) = (&line[..at], &line[at + text.len()..]);
+        !(is_word(before.last()) && is_word(text.first()) || is_word(text.last()) && is_word(after.first()))
+    })
+}
+
+/// Returns the end of the block that `line` opens.
+fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
+    let lines = haystack.lines();
+    let mut continuation = Continuation::of(lines.content(line).trim_ascii());
+    let is_end = |content: &[u8]| !continuation.has(content.trim_ascii());
+    end_of(haystack, line, is_end)
+}
+
+/// Returns the next line that git would show as the head of another section.
+fn section_end(haystack: &Haystack<'_>, line: usize) -> usize {
+    end_of(haystack, line, |content| heads_a_section(content.trim_ascii()))
+}
+
+/// Returns the next line that is indented no deeper than `line` and is an end.
+fn end_of(haystack: &Haystack<'_>, line: usize, mut is_end: impl FnMut(&[u8]) -> bool) -> usize {
     let lines = haystack.lines();
     let depth = indentation(lines.content(line));
-    let is_end = |i: &usize| {
+    let mut ends = |i: &usize| {
         let content = lines.content(*i);
-        let text = content.trim_ascii();
-        !text.is_empty() && indentation(content) <= depth && ends(text)
+        !content.trim_ascii().is_empty() && indentation(content) <= depth && is_end(content)
     };
-    let end = (line + 1..lines.len()).find(is_end).unwrap_or(lines.len());
+    let end = (line + 1..lines.len()).find(|i| ends(i)).unwrap_or(lines.len());
     // The hunk may also follow an anchor that opens no block.
     end.max((line + 2).min(lines.len()))
 }
 
-/// Returns whether a line continues the block before it though it is not indented.
-fn continues(text: &[u8]) -> bool {
-    let label = || {
-        text.strip_suffix(b":")
-            .is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
-    };
-    matches!(text[0], b'{' | b')' | b']' | b'#') || label()
+/// Which lines continue a block though they are indented no deeper than the line that opens it.
+enum Continuation {
+    /// A heading of this level (`##`) goes on to the next of its level or above.
+    Heading(usize),
+    /// A table or section in brackets goes on to the next line that begins with one.
+    Table,
+    /// Braces, brackets of the signature, preprocessor lines and comments; the items of a list below a key; inside of braces
+    /// labels too.
+    Block { is_key: bool, in_braces: bool },
+}
+
+impl Continuation {
+    fn of(anchor: &[u8]) -> Self {
+        let marks = anchor.iter().take_while(|b| **b == b'#').count();
+        if marks > 0 {
+            Self::Heading(marks)
+        } else if anchor.starts_with(b"[") && anchor.ends_with(b"]") {
+            Self::Table
+        } else {
+            Self::Block { is_key: anchor.ends_with(b":"), in_braces: anchor.ends_with(b"{") }
+        }
+    }
+
+    /// Returns whether this line, which is not blank, continues the block.
+    fn has(&mut self, text: &[u8]) -> bool {
+        match self {
+            Self::Heading(level) => !(1..=*level).contains(&text.iter().take_while(|b| **b == b'#').count()),
+            Self::Table => text[0] != b'[',
+            Self::Block { is_key, in_braces } => {
+                let continues = match text[0] {
+                    b'{' | b')' | b']' | b'#' => true,
+                    b'-' => *is_key,
+                    _ => *in_braces && is_label(text),
+                };
+                *in_braces |= continues && (text[0] == b'{' || text.ends_with(b"{"));
+                continues
+            }
+        }
+    }
+}
+
+/// Returns whether a line is a label to jump to, as `out:`.
+fn is_label(text: &[u8]) -> bool {
+    text.strip_suffix(b":").is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
 }
 
 /// Returns whether git would take a line for the head of a section.
@@ -136,6 +206,35 @@ mod tests {
     fn braces_brackets_labels_and_preprocessor_lines_do_not_end_it() {
         let file = "int f(\n  int a\n)\n{\n#ifdef X\n  x;\n#endif\nout:\n  y;\n}\nint g;\n";
         assert_eq!(narrowed(file, &["int f("]).starts, [0..9]);
+        assert_eq!(narrowed("int f() {\n  x;\nout:\n  y;\n}\n", &["int f() {"]).starts, [0..4]);
+    }
+
+    #[test]
+    fn a_key_and_a_target_end_the_block_of_another() {
+        let file = "jobs:\n  build:\n    a: 1\n\n# Other.\nother:\n  build:\n    a: 1\n";
+        assert_eq!(narrowed(file, &["jobs:"]).starts, [0..5]);
+        assert_eq!(narrowed(file, &["other:", "build:"]).starts, [6..8]);
+        let file = "build:\n\techo 1\n\ntest:\n\techo 1\n";
+        assert_eq!(narrowed(file, &["build:"]).starts, [0..3]);
+        assert_eq!(narrowed("steps:\n- a: 1\n  b: 2\n- c\nenv:\n- d\n", &["steps:"]).starts, [0..4]);
+        assert_eq!(narrowed("if a:\n  x\nelse:\n  x\n", &["if a:"]).starts, [0..2]);
+    }
+
+    #[test]
+    fn headings_and_tables_go_on_to_the_next_one() {
+        let file = "# A\ntext\n## B\nmore\n\n## C\nmore\n# D\n";
+        assert_eq!(narrowed(file, &["# A"]).starts, [0..7]);
+        assert_eq!(narrowed(file, &["## B"]).starts, [2..5]);
+        let file = "[a]\nx = 1\ny = [\n1]\n[b]\nx = 1\n";
+        assert_eq!(narrowed(file, &["[a]"]).starts, [0..4]);
+    }
+
+    #[test]
+    fn a_part_of_a_line_that_ends_at_words_is_an_anchor() {
+        let file = "def load(path):\n  a\ndef loader():\n  a\n";
+        assert_eq!(narrowed(file, &["def load"]).starts, [0..2]);
+        assert_eq!(narrowed(file, &["def lo"]).unknown, ["def lo"]);
+        assert_eq!(narrowed("x = 1\ny = 1\n", &["= 1"]).unknown, ["= 1"], "it says too little");
     }
 
     #[test]

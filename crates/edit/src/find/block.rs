@@ -37,16 +37,16 @@ pub struct Block<'a> {
     pub starts: &'a [Range<usize>],
     /// The form of the lines.
     pub form: BlockForm,
-    /// The line, counted from 1, at which the request places the block.
-    pub hint: Option<usize>,
+    /// The lines, counted from 1, of which the request places the block at one.
+    pub hints: &'a [usize],
 }
 
 impl<'a> Block<'a> {
     /// Makes a block of these lines.
     #[must_use]
-    pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: BlockForm, hint: Option<usize>) -> Self {
+    pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: BlockForm, hints: &'a [usize]) -> Self {
         let old = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
-        Self { lines, old, starts, form, hint }
+        Self { lines, old, starts, form, hints }
     }
 
     /// The lines that must be in the file.
@@ -198,6 +198,17 @@ pub(super) fn starts_of_trimmed(
     Ok(found)
 }
 
+/// Returns the line on which these lines start in one of the ranges, white space at their ends aside.
+pub fn stands_in(
+    h: &Haystack<'_>,
+    wanted: &[&[u8]],
+    starts: &[Range<usize>],
+    budget: &Budget,
+) -> Result<Option<usize>, Kind> {
+    let same = |_: usize, file: &[u8], wanted: &[u8]| same_but_for_trailing_space(file, wanted);
+    Ok(starts_of_trimmed(h, wanted, starts, 1, budget, same)?.first().copied())
+}
+
 /// Returns the line to compare first: the longest, since short ones ("}") recur everywhere.
 fn pivot(wanted: &[&[u8]]) -> usize {
     (0..wanted.len()).max_by_key(|&i| wanted[i].trim_ascii().len()).unwrap_or(0)
@@ -246,12 +257,32 @@ pub(super) fn trailing_space(
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    match needle {
-        Needle::Block(block) if !block.has_bare_context() => {
-            candidates(h, block, most, budget, same_but_for_trailing_space)
-        }
-        _ => Ok(vec![]),
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
+    if block.has_bare_context() {
+        return Ok(vec![]);
     }
+    let mut places = candidates(h, block, most, budget, same_but_for_trailing_space)?;
+    let ends_blank = |line: &[u8]| line.last().is_some_and(u8::is_ascii_whitespace);
+    let added = || block.added().filter(|line| !line.trim().is_empty());
+    if block.old().iter().all(|line| is_blank(line) || ends_blank(line))
+        && added().all(|line| ends_blank(line.as_bytes()))
+    {
+        // Blanks that all lines of the request have are not meant where no line of the file has them.
+        let trimmed = |line: &Line| match line {
+            Line::Added(text) => Some(Line::Added(text.trim_end().into())),
+            line => Some(line.clone()),
+        };
+        for place in &mut places {
+            let first = h.lines().index_of(place.range.start);
+            let is_bare = |at: usize| !ends_blank(h.lines().content(at));
+            if (first..first + block.old().len()).all(is_bare)
+                && let Some(lines) = block.map(trimmed)
+            {
+                place.interpretation = Interpretation::Rewritten(lines);
+            }
+        }
+    }
+    Ok(places)
 }
 
 pub(super) fn edge_blanks(
@@ -268,7 +299,7 @@ pub(super) fn edge_blanks(
     let Some(kept) = without_edge_blanks(&lines).filter(|_| !block.has_bare_context()) else {
         return Ok(vec![]);
     };
-    let within = Block::new(&kept, block.starts, block.form, None);
+    let within = Block::new(&kept, block.starts, block.form, &[]);
     if within.old().is_empty() {
         return Ok(vec![]);
     }
@@ -333,7 +364,7 @@ pub(super) fn bare_context(
         if reading == block.lines {
             continue;
         }
-        let read = Block::new(&reading, block.starts, block.form, None);
+        let read = Block::new(&reading, block.starts, block.form, &[]);
         let fits = !has_a_blank_too_many(&read) && (block.has_bare_context() || !is_shallow(&read));
         for place in candidates(h, &read, most, budget, |file, wanted| file == wanted)? {
             if found.iter().all(|other| other.range != place.range) {
@@ -426,7 +457,7 @@ mod tests {
         use super::super::tests::{hunk, read};
         let shallow = |request: &str| {
             let (lines, starts) = (hunk(request), [0..9]);
-            is_shallow(&Block::new(&lines, &starts, BlockForm::Diff, None))
+            is_shallow(&Block::new(&lines, &starts, BlockForm::Diff, &[]))
         };
         assert!(shallow("   a\n+ b\n   c\n"));
         assert!(!shallow("   a\n+  b\n   c\n") && !shallow("   a\n+   b\n c\n"));
@@ -457,7 +488,7 @@ mod tests {
         use super::super::tests::hunk;
         let is_too_deep = |request: &str| {
             let (lines, starts) = (hunk(request), [0..9]);
-            has_a_blank_too_many(&Block::new(&lines, &starts, BlockForm::Diff, None))
+            has_a_blank_too_many(&Block::new(&lines, &starts, BlockForm::Diff, &[]))
         };
         assert!(is_too_deep(" a\n+ b\n c\n") && is_too_deep("   a\n+   b\n"));
         assert!(is_too_deep(" a\n+\n+ b\n"), "blank lines say nothing");
@@ -487,7 +518,7 @@ mod tests {
         use super::super::tests::hunk;
         let indented = |request: &str| {
             let (lines, starts) = (hunk(request), [0..9]);
-            Block::new(&lines, &starts, BlockForm::Block, None).with_first_indented(b"  ")
+            Block::new(&lines, &starts, BlockForm::Block, &[]).with_first_indented(b"  ")
         };
         let rewritten = |lines: &str| Interpretation::Rewritten(hunk(lines));
         assert_eq!(indented(" a\n-b\n+c\n"), rewritten("   a\n-b\n+c\n"));

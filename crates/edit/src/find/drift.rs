@@ -13,6 +13,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use memchr::memmem;
 
@@ -27,6 +28,8 @@ const DRIFT: usize = 6;
 const COMMON: usize = 1_000;
 /// The number of equal lines elsewhere above which a rival is assumed.
 const VOTES: usize = 1_000_000;
+/// How often a line may occur in the file to show that a place nearly has a block.
+const RARE: usize = 3;
 /// How many distinctive lines must match at the place.
 const PROOF: usize = 2;
 
@@ -293,6 +296,8 @@ fn certain(
     Ok(score.lines >= PROOF
         && !core.has_choice(h, old, aligned)
         && !differs_in_spelling_alone(h, old, aligned)
+        && !adds_what_it_passes(h, block, aligned)
+        && !uses_a_missing_word(h, block, aligned)
         && !stands_already(h, block, budget)?
         && !is_made_already(h, block, budget)?
         && !has_rival(h, old, &is_context, aligned, score, budget)?)
@@ -311,6 +316,30 @@ fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignmen
     let missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
     // A bare elision stands for unknown lines.
     missing.map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
+}
+
+/// Returns whether an added line is one of the file's that the request lacks: it would be there twice.
+fn adds_what_it_passes(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> bool {
+    let (first, last) = aligned.span();
+    let passed = |at: &usize| !aligned.at.contains(&Some(*at));
+    let passed: BTreeSet<&[u8]> =
+        (first..=last).filter(passed).map(|at| h.lines().content(at).trim_ascii()).collect();
+    let added = block.added().map(|line| line.as_bytes().trim_ascii());
+    added.into_iter().any(|line| !line.is_empty() && passed.contains(line))
+}
+
+/// Returns whether an added line has a word of a missing line that is nowhere in the file: what it names may have another
+/// name by now.
+fn uses_a_missing_word(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> bool {
+    let words = |line: &[u8]| -> BTreeSet<Vec<u8>> {
+        let words = line.split(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || *b >= 0x80));
+        words.filter(|word| word.len() > 2).map(<[u8]>::to_vec).collect()
+    };
+    let missing = (0..block.old().len()).filter(|&i| aligned.at[i].is_none());
+    let missing: BTreeSet<Vec<u8>> = missing.flat_map(|i| words(block.old()[i])).collect();
+    let used = block.added().flat_map(|line| words(line.as_bytes()));
+    let is_gone = |word: &Vec<u8>| memmem::find(h.text().bytes(), word).is_none();
+    used.into_iter().any(|word| missing.contains(&word) && is_gone(&word))
 }
 
 /// Strips a line of what is often lost or added in transit: white space and the signs that show it, escapes, entities.
@@ -391,48 +420,114 @@ fn has_rival(
     score: Score,
     budget: &Budget,
 ) -> Result<bool, Kind> {
-    let lines = h.lines();
-    budget.spend(lines.len())?;
+    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
+    let free = (0..h.lines().len()).filter(|at| taken.binary_search(at).is_err());
+    // A block whose lines occur everywhere has a rival.
+    let Some(votes) = votes(h, old, free, budget)? else { return Ok(true) };
+    let of_context: Vec<Vote> = votes.iter().copied().filter(|vote| is_context[vote.1]).collect();
+    let most = |votes: &[Vote]| most_together(votes, old.len(), 2 * DRIFT).map_or(0, |(_, rows)| rows);
+    Ok(most(&votes) >= score.lines || most(&of_context) > score.context)
+}
+
+/// A line of the file that is equal to a distinctive line of a block: the line on which the block would start, counted from
+/// `old.len()` before the file, and the row in the block.
+type Vote = (usize, usize);
+
+/// Returns the votes of these lines of the file, sorted; `None` if there are too many.
+fn votes(
+    h: &Haystack<'_>,
+    old: &[&[u8]],
+    lines: impl Iterator<Item = usize>,
+    budget: &Budget,
+) -> Result<Option<Vec<Vote>>, Kind> {
     let mut rows: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
     for (i, line) in old.iter().enumerate().filter(|(_, line)| has_substance(line)) {
         rows.entry(line).or_default().push(i);
     }
-    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
-    // For each equal line, the line of the file on which the block would start, and the row.
-    let mut votes: Vec<(usize, usize)> = Vec::new();
-    for at in (0..lines.len()).filter(|at| taken.binary_search(at).is_err()) {
-        for &row in rows.get(lines.content(at)).map_or(&[][..], Vec::as_slice) {
+    let mut votes: Vec<Vote> = Vec::new();
+    for at in lines {
+        budget.spend(0)?;
+        for &row in rows.get(h.lines().content(at)).map_or(&[][..], Vec::as_slice) {
             budget.spend(8)?;
             votes.push((at + old.len() - row, row));
             if votes.len() > VOTES {
-                // The block consists of lines that occur everywhere.
-                return Ok(true);
+                return Ok(None);
             }
         }
     }
     votes.sort_unstable();
-    let mut counts = vec![0usize; old.len()];
-    let (mut there, mut low) = (Score::default(), 0);
-    for &(start, row) in &votes {
-        while votes[low].0 + 2 * DRIFT < start {
-            let gone = votes[low].1;
-            counts[gone] -= 1;
-            if counts[gone] == 0 {
-                there.lines -= 1;
-                there.context -= usize::from(is_context[gone]);
-            }
+    Ok(Some(votes))
+}
+
+/// Returns where most rows stand together, so that their starts differ by no more than `reach`, and how many do.
+fn most_together(votes: &[Vote], rows: usize, reach: usize) -> Option<(usize, usize)> {
+    let mut counts = vec![0usize; rows];
+    let (mut there, mut low, mut most) = (0, 0, None);
+    for &(start, row) in votes {
+        while votes[low].0 + reach < start {
+            counts[votes[low].1] -= 1;
+            there -= usize::from(counts[votes[low].1] == 0);
             low += 1;
         }
-        if counts[row] == 0 {
-            there.lines += 1;
-            there.context += usize::from(is_context[row]);
-        }
+        there += usize::from(counts[row] == 0);
         counts[row] += 1;
-        if there.lines >= score.lines || there.context > score.context {
-            return Ok(true);
+        if most.is_none_or(|(_, most)| there > most) {
+            most = Some((start, there));
         }
     }
-    Ok(false)
+    most
+}
+
+/// How much of a block must stand at a place that the request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// Half of its distinctive lines, about where it would have them: the place is a block.
+    Half,
+    /// All but one of its distinctive lines, and three, just where it has them: the place is a line, and numbers are often
+    /// wrong.
+    Almost,
+}
+
+/// Returns the line on which a block nearly stands that starts in one of these ranges, beside the `found` lines.
+pub fn nearly_in(
+    h: &Haystack<'_>,
+    old: &[&[u8]],
+    starts: &[Range<usize>],
+    found: &Range<usize>,
+    nearness: Nearness,
+    budget: &Budget,
+) -> Result<Option<usize>, Kind> {
+    let total = h.lines().len();
+    let mut lines: Vec<usize> =
+        starts.iter().flat_map(|range| range.start..(range.end + old.len() - 1).min(total)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.retain(|at| !found.contains(at));
+    // What recurs throughout the file shows nothing.
+    let mut rare: BTreeMap<&[u8], usize> =
+        old.iter().filter(|line| has_substance(line)).map(|line| (*line, 0)).collect();
+    budget.spend(total)?;
+    for at in 0..total {
+        if let Some(count) = rare.get_mut(h.lines().content(at)) {
+            *count += 1;
+        }
+    }
+    rare.retain(|_, count| *count <= RARE);
+    let telling = old.iter().filter(|line| rare.contains_key(*line)).count();
+    let (reach, least) = match nearness {
+        Nearness::Half => (2, telling.div_ceil(2).max(1)),
+        Nearness::Almost => (0, telling.saturating_sub(1).max(3)),
+    };
+    let mut votes = votes(h, old, lines.into_iter(), budget)?.unwrap_or_default();
+    votes.retain(|(start, row)| {
+        let start = start.saturating_sub(old.len());
+        rare.contains_key(old[*row])
+            && starts
+                .iter()
+                .any(|range| (range.start.saturating_sub(reach)..range.end + reach).contains(&start))
+    });
+    let most = most_together(&votes, old.len(), reach).filter(|(_, rows)| *rows >= least);
+    Ok(most.map(|(start, _)| start.saturating_sub(old.len())))
 }
 
 /// How many of the request's distinctive lines stand at a place.

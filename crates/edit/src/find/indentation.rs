@@ -1,7 +1,7 @@
 //! The layer `indentation`: the same lines, all indented more or less by one uniform amount.
 //!
 //! The amount is white space that every line has in addition or lacks, or tabs for spaces (or the reverse) by one width
-//! that explains every line. Places of all amounts are collected together, so that two places which differ only in
+//! that explains every line, or levels of another width. Places of all amounts are collected together, so that two places which differ only in
 //! their indentation count as two. The added lines move by the same amount. If that is impossible, or if the request
 //! shows no indentation at all though an added line opens a block, the place does not fit.
 
@@ -33,6 +33,9 @@ enum IndentShift {
     Tabs(usize),
     /// The file has this number of spaces for one tab.
     Spaces(usize),
+    /// The file has levels of `to` spaces where the request has `from`. What is deeper than the line above by something else
+    /// than a level may be `aligned` with that line, and keeps its distance.
+    Scale { from: usize, to: usize, aligned: bool },
 }
 
 pub(super) fn indentation(
@@ -56,8 +59,21 @@ pub(super) fn indentation(
             .filter(|(_, wanted)| !is_blank(wanted))
             .map(|(i, wanted)| (indent(h.lines().content(start + i)), indent(wanted)))
             .collect();
-        let shifts = shifts(&pairs);
+        let mut shifts = shifts(&pairs);
+        let mut scales = scales(h, block);
+        scales.retain(|scale| scale.explains(&pairs));
+        if !scales.is_empty() {
+            shifts = scales;
+        }
         if shifts.is_empty() {
+            continue;
+        }
+        if is_odd(h, &shifts, &pairs) {
+            let lines = with_the_lines_of_the_file(h, block, start);
+            places.push(Candidate {
+                range: bytes_of(h, start, old.len()),
+                interpretation: Interpretation::Rewritten(lines),
+            });
             continue;
         }
         places.push(Candidate {
@@ -151,14 +167,97 @@ fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<IndentShift> {
         wanted.strip_suffix(file).map(|more| IndentShift::Out(more.to_vec()))
     };
     let widths = WIDTHS.flat_map(|width| [IndentShift::Tabs(width), IndentShift::Spaces(width)]);
-    let explains = |shift: &IndentShift| {
-        pairs.iter().any(|(file, wanted)| file != wanted)
-            && pairs.iter().all(|(file, wanted)| shift.apply(wanted).as_deref() == Some(file))
+    uniform.into_iter().chain(widths).filter(|shift| shift.explains(pairs)).collect()
+}
+
+/// Returns how levels of the request may become levels of the file, if both have spaces and the two differ. One old level
+/// alone could also be moved by an amount: then the levels of the new lines decide.
+fn scales(h: &Haystack<'_>, block: &Block<'_>) -> Vec<IndentShift> {
+    let of_request = block.lines.iter().filter_map(|line| line.before().or(line.after())).map(str::as_bytes);
+    let of_file = (0..h.lines().len()).map(|at| h.lines().content(at));
+    let levels = level(of_request, |steps| steps.iter().position(|count| *count > 0))
+        .zip(level(of_file, |steps| (0..steps.len()).rev().max_by_key(|step| steps[*step])));
+    let is_level = |width: usize| matches!(width, 2 | 3 | 4 | 8);
+    let Some((from, to)) = levels.filter(|&(from, to)| from != to && is_level(from) && is_level(to)) else {
+        return Vec::new();
     };
-    uniform.into_iter().chain(widths).filter(explains).collect()
+    [false, true].map(|aligned| IndentShift::Scale { from, to, aligned }).into()
+}
+
+/// Returns the width of a level, in spaces, that `choose` finds among the numbers of the steps from one line to a deeper one.
+fn level<'l>(
+    lines: impl Iterator<Item = &'l [u8]>,
+    choose: impl Fn(&[usize]) -> Option<usize>,
+) -> Option<usize> {
+    let mut steps = [0; 9];
+    let mut last: Option<usize> = None;
+    for line in lines.filter(|line| !is_blank(line)) {
+        let own = indent(line);
+        if own.contains(&b'\t') {
+            return None;
+        }
+        if let Some(step) =
+            last.and_then(|last| own.len().checked_sub(last)).filter(|step| (2..9).contains(step))
+        {
+            steps[step] += 1;
+        }
+        last = Some(own.len());
+    }
+    choose(&steps).filter(|step| steps[*step] > 0)
+}
+
+/// Returns whether tabs explain only the smaller part of the indented lines, the others are equal, and few lines of the file
+/// have tabs: then an odd line has one, and new lines stay as they are.
+fn is_odd(h: &Haystack<'_>, shifts: &[IndentShift], pairs: &[(&[u8], &[u8])]) -> bool {
+    // One space stands before the star of a comment, whatever the levels are.
+    let indented = pairs.iter().filter(|(_, wanted)| wanted.len() > 1);
+    let equal = indented.clone().filter(|(file, wanted)| file == wanted).count();
+    let lines = || (0..h.lines().len()).map(|at| h.lines().content(at));
+    let tabs = lines().filter(|line| line.starts_with(b"\t")).count();
+    let spaces = lines().filter(|line| line.starts_with(b"  ")).count();
+    let has_tabs = |shift: &IndentShift| matches!(shift, IndentShift::Tabs(_));
+    shifts.iter().all(has_tabs) && 2 * equal > indented.count() && 2 * tabs <= spaces
+}
+
+/// Returns the request with new lines that are equal to old ones as the file has those.
+fn with_the_lines_of_the_file(h: &Haystack<'_>, block: &Block<'_>, start: usize) -> Vec<Line> {
+    let file = |text: &str| {
+        let at = block.old().iter().position(|old| *old == text.as_bytes())?;
+        Some(Line::Added(String::from_utf8_lossy(h.lines().content(start + at)).into_owned()))
+    };
+    let line = |line: &Line| match line {
+        Line::Added(text) => file(text).unwrap_or_else(|| line.clone()),
+        line => line.clone(),
+    };
+    block.lines.iter().map(line).collect()
 }
 
 impl IndentShift {
+    /// Returns whether the shift explains each pair of the file's indentation and the request's, of which one differs.
+    fn explains(&self, pairs: &[(&[u8], &[u8])]) -> bool {
+        pairs.iter().any(|(file, wanted)| file != wanted)
+            && self
+                .apply_to_all(pairs.iter().map(|(_, wanted)| *wanted))
+                .is_some_and(|all| all.iter().zip(pairs).all(|(own, (file, _))| own == file))
+    }
+
+    /// Returns the indentation in the file of lines that follow one another.
+    fn apply_to_all<'l>(&self, wanted: impl Iterator<Item = &'l [u8]>) -> Option<Vec<Vec<u8>>> {
+        let mut last: Option<(usize, usize)> = None;
+        let one = |wanted: &'l [u8]| {
+            let deeper = last.and_then(|(own, file)| Some((wanted.len().checked_sub(own)?, file)));
+            let own = match (self, deeper) {
+                (Self::Scale { from, aligned: true, .. }, Some((by, file))) if by > 0 && by != *from => {
+                    b" ".repeat(file + by)
+                }
+                _ => self.apply(wanted)?,
+            };
+            last = Some((wanted.len(), own.len()));
+            Some(own)
+        };
+        wanted.map(one).collect()
+    }
+
     /// Returns the indentation in the file for this one in the request.
     fn apply(&self, wanted: &[u8]) -> Option<Vec<u8>> {
         match self {
@@ -172,6 +271,8 @@ impl IndentShift {
                 let columns = wanted.iter().map(|&b| if b == b'\t' { *width } else { 1 }).sum();
                 Some(b" ".repeat(columns))
             }
+            // What is left over aligns a line with the one above.
+            Self::Scale { from, to, .. } => Some(b" ".repeat(wanted.len() / from * to + wanted.len() % from)),
         }
     }
 }
@@ -187,7 +288,11 @@ fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
             is_moved_already(block, more.len() as isize) || only_the_first_may_be_flat(block)
         }
         IndentShift::Out(less) => is_moved_already(block, -(less.len() as isize)) || is_shallower(block),
-        IndentShift::Tabs(_) | IndentShift::Spaces(_) => false,
+        // A tab behind a space says nothing of levels.
+        IndentShift::Tabs(_) | IndentShift::Spaces(_) => {
+            block.added().any(|line| memchr::memmem::find(indent(line.as_bytes()), b" \t").is_some())
+        }
+        IndentShift::Scale { .. } => is_shallower(block),
     };
     if shifts.iter().any(is_unclear) {
         return Interpretation::Unfit;
@@ -195,14 +300,26 @@ fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
     let moved = |shift: &IndentShift| {
         // Lines of only white space are not moved, but tabs and spaces are converted in them too.
         let whole = matches!(shift, IndentShift::Tabs(_) | IndentShift::Spaces(_));
-        block.map(|line| match line {
-            Line::Added(text) if whole || !text.trim().is_empty() => {
-                let (own, rest) = text.split_at(indent(text.as_bytes()).len());
-                let moved = shift.apply(own.as_bytes())?;
-                Some(Line::Added([&String::from_utf8_lossy(&moved), rest].concat()))
+        let moves = |line: &&Line| matches!(line, Line::Added(text) if whole || !text.trim().is_empty());
+        let shown = |line: &&Line| moves(line) || line.before().is_some_and(|text| !text.trim().is_empty());
+        let texts = block.lines.iter().filter(shown).filter_map(|line| line.before().or(line.after()));
+        let mut all = match shift {
+            IndentShift::Scale { .. } => {
+                shift.apply_to_all(texts.map(|text| indent(text.as_bytes())))?.into_iter()
             }
-            line => Some(line.clone()),
-        })
+            _ => Vec::new().into_iter(),
+        };
+        let line = |line: &Line| {
+            let scaled = if shown(&line) { all.next() } else { None };
+            let Line::Added(text) = line else { return Some(line.clone()) };
+            if !moves(&line) {
+                return Some(line.clone());
+            }
+            let (own, rest) = text.split_at(indent(text.as_bytes()).len());
+            let moved = scaled.or_else(|| shift.apply(own.as_bytes()))?;
+            Some(Line::Added([&String::from_utf8_lossy(&moved), rest].concat()))
+        };
+        block.lines.iter().map(line).collect::<Option<Vec<Line>>>()
     };
     let mut readings: Vec<Option<Vec<Line>>> = shifts.iter().map(moved).collect();
     readings.dedup();
@@ -312,7 +429,7 @@ mod tests {
         let text = Text::new(b"  a\n      b\n".repeat(1_000)).unwrap();
         let haystack = Haystack::new(&text);
         let (lines, starts) = (hunk("-a\n-b\n+c\n"), [0..haystack.lines().len()]);
-        let block = Block::new(&lines, &starts, BlockForm::Diff, None);
+        let block = Block::new(&lines, &starts, BlockForm::Diff, &[]);
         let found = |work| {
             let budget = Budget::new(&FindLimits { work, ..FindLimits::default() });
             indentation(&haystack, &Needle::Block(&block), 2, &budget)
@@ -337,6 +454,34 @@ mod tests {
             "-    if x {\n-        y();\n-         * z\n-    }\n+    if w {\n+        v();\n+    }\n";
         assert_eq!(read(file, request).unwrap(), ("indentation", "\tif w {\n\t\tv();\n\t}\n".into()));
         assert!(refused(file, "-    if x {\n-       y();\n+    if w {\n"));
+    }
+
+    #[test]
+    fn levels_of_another_width_become_those_of_the_file() {
+        let file = "m {\n  a = 1\n  n {\n    b = 2\n  }\n}\n";
+        let placed = |request: &str| read(file, request).map(|(_, new)| new);
+        let nested = "     a = 1\n+    c = {\n+        d = 1\n+    }\n";
+        assert_eq!(placed(nested).as_deref(), Some("  a = 1\n  c = {\n    d = 1\n  }\n"));
+        assert_eq!(
+            placed("     n {\n-        b = 2\n+        b = 3\n").as_deref(),
+            Some("  n {\n    b = 3\n")
+        );
+        // The request has the levels of the file, and all of it is deeper.
+        let moved = "     a = 1\n+    c = {\n+      d = 1\n+    }\n";
+        assert_eq!(placed(moved).as_deref(), Some("  a = 1\n  c = {\n    d = 1\n  }\n"));
+        // The second line may be aligned, or three levels deeper.
+        let aligned = "     n {\n-        b = 2\n+        b = f(1,\n+                2)\n";
+        assert_eq!(placed(aligned), None);
+        let aligned = "     n {\n-        b = 2\n+        b = f(1,\n+              2)\n";
+        assert_eq!(placed(aligned), None);
+    }
+
+    #[test]
+    fn an_odd_tab_turns_no_other_line_into_tabs() {
+        let file = "x\n    a\n\t b\n    c\ny\n";
+        let request = " x\n-    a\n-         b\n-    c\n+        a\n+         b\n+        c\n y\n";
+        assert_eq!(read(file, request).unwrap().1, "x\n        a\n\t b\n        c\ny\n");
+        assert!(refused("f {\n\t28\n}\n", " f {\n- 28\n+ \t28\n }\n"), "a tab behind a space");
     }
 
     #[test]
@@ -381,7 +526,7 @@ mod tests {
         use super::super::block::{Block, BlockForm};
         let is_moved = |request: &str, by: isize| {
             let (lines, starts) = (super::super::tests::hunk(request), [0..9]);
-            super::is_moved_already(&Block::new(&lines, &starts, BlockForm::Diff, None), by)
+            super::is_moved_already(&Block::new(&lines, &starts, BlockForm::Diff, &[]), by)
         };
         assert!(is_moved("-a\n+  b\n", 2) && is_moved("-   a\n+ b\n", -2));
         assert!(!is_moved("-a\n+  b\n", -2) && !is_moved("-a\n+  b\n", 4) && !is_moved("-a\n+  b\n", 0));
@@ -405,7 +550,7 @@ mod tests {
 
     fn ask<T>(request: &str, form: super::BlockForm, ask: fn(&super::Block<'_>) -> T) -> T {
         let (lines, starts) = (super::super::tests::hunk(request), [0..9]);
-        ask(&super::Block::new(&lines, &starts, form, None))
+        ask(&super::Block::new(&lines, &starts, form, &[]))
     }
 
     #[test]

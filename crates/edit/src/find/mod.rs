@@ -45,7 +45,8 @@ use crate::problem::{Kind, Work};
 use crate::text::{LineEndings, Lines, Text, split_ending, split_lines};
 
 pub use anchor::{SearchScope, search_scope};
-pub use block::{Block, BlockForm};
+pub use block::{Block, BlockForm, stands_in};
+pub use drift::{Nearness, nearly_in};
 pub use indentation::IndentUnit;
 pub use near::{near, version_only};
 
@@ -317,19 +318,20 @@ pub fn locate(
     limits: &FindLimits,
     budget: &Budget,
 ) -> Result<Option<Match>, Kind> {
-    let hint = match needle {
+    let hints = match needle {
         // Models that do not know the line write 1.
-        Needle::Block(block) => block.hint.filter(|&hint| hint != 1),
-        Needle::Bytes(_) => None,
+        Needle::Block(block) if block.hints != [1] => block.hints,
+        _ => &[],
     };
     for &layer in layers {
         // One more than is listed, so that the answer can say "at least"; all if a hint may choose.
-        let hint = hint.filter(|_| layer.is_narrowed_by_hint());
-        let most = if hint.is_some() { usize::MAX } else { limits.listed + 1 };
+        let may_choose = !hints.is_empty() && layer.is_narrowed_by_hint();
+        let most = if may_choose { usize::MAX } else { limits.listed + 1 };
         let mut places = layer.candidates(haystack, needle, most, budget)?;
-        if let Some(hint) = hint.filter(|_| places.len() > 1) {
-            let lines = haystack.lines();
-            if let Some(at) = places.iter().position(|place| lines.index_of(place.range.start) + 1 == hint) {
+        if may_choose && places.len() > 1 {
+            let line = |place: &Candidate| haystack.lines().index_of(place.range.start) + 1;
+            let mut hinted = (0..places.len()).filter(|&at| hints.contains(&line(&places[at])));
+            if let (Some(at), None) = (hinted.next(), hinted.next()) {
                 places = alloc::vec![places.swap_remove(at)];
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn line_numbers(
         let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
         let alone = block.old().len() < 3;
         let number = first_number(block, separator).filter(|_| alone);
-        let read = Needle::Block(&Block::new(&lines, block.starts, block.form, None));
+        let read = Needle::Block(&Block::new(&lines, block.starts, block.form, &[]));
         for layer in super::LAYERS.iter().copied().filter(|layer| layer.matches_without_numbers(new_too)) {
             let mut places = layer.candidates(h, &read, most, budget)?;
             if let (Some(number), [place]) = (number, &places[..])

@@ -35,7 +35,7 @@ fn placed(file: &str, lines: Vec<Line>, form: BlockForm) -> Option<(&'static str
     let haystack = Haystack::new(&text);
     let starts = [0..haystack.lines().len()];
     let limits = FindLimits::default();
-    let block = Block::new(&lines, &starts, form, None);
+    let block = Block::new(&lines, &starts, form, &[]);
     let wanted = Needle::Block(&block);
     let found = locate(&haystack, &wanted, LAYERS, &limits, &Budget::new(&limits)).ok()??;
     let old = String::from_utf8(text.bytes()[found.range.clone()].to_vec()).unwrap();
@@ -111,7 +111,7 @@ proptest! {
         let text = Text::new((file.join("\n") + "\n").into_bytes()).unwrap();
         let haystack = Haystack::new(&text);
         let starts = [0..haystack.lines().len()];
-        let block = Block::new(&request, &starts, BlockForm::Diff, None);
+        let block = Block::new(&request, &starts, BlockForm::Diff, &[]);
         let limits = FindLimits::default();
         match locate(&haystack, &Needle::Block(&block), LAYERS, &limits, &Budget::new(&limits)) {
             Ok(Some(found)) => {

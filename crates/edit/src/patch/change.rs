@@ -43,6 +43,27 @@ impl Change {
         }
     }
 
+    /// Returns how many lines must be in the file, of a change of whole lines.
+    #[must_use]
+    pub fn old_lines(&self) -> usize {
+        match self {
+            Self::Lines(change) => change.lines.iter().filter(|line| line.before().is_some()).count(),
+            Self::Block(change) => change.pieces.iter().map(|piece| piece.old.lines().count()).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Returns how many more lines there are after a change of whole lines.
+    #[must_use]
+    pub fn growth(&self) -> isize {
+        let after = match self {
+            Self::Lines(change) => change.lines.iter().filter(|line| line.after().is_some()).count(),
+            Self::Block(change) => change.pieces.iter().map(|piece| piece.new.lines().count()).sum(),
+            _ => 0,
+        };
+        after as isize - self.old_lines() as isize
+    }
+
     /// Returns the change without that line, for a text whose lines have moved.
     #[must_use]
     pub fn without_hint(&self) -> Self {

@@ -208,6 +208,15 @@ impl Patch {
         }
     }
 
+    /// Returns the paths of files in which a line number chooses among equal places.
+    pub fn hinted_paths(&self) -> impl Iterator<Item = &str> {
+        let hinted = |section: &&Section| match &section.operation {
+            Operation::Update { hunks, .. } => hunks.iter().any(|hunk| hunk.change.hint().is_some()),
+            _ => false,
+        };
+        self.sections.iter().filter(hinted).map(|section| section.path.as_str())
+    }
+
     /// Makes a patch that replaces texts in one file, or inserts lines beside them, all found in the same content.
     pub fn replace<C: Into<Change>>(path: &str, changes: Vec<C>) -> Result<Self, Problem> {
         let mut changes: Vec<Change> = changes.into_iter().map(Into::into).collect();
@@ -350,7 +359,17 @@ impl Patch {
             })
             .sum();
         let bytes: usize = self.sections.iter().map(|section| section.operation.bytes()).sum();
-        self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024
+        // Anchors may need the definitions of the file.
+        self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024 && !self.has_anchors()
+    }
+
+    fn has_anchors(&self) -> bool {
+        self.sections.iter().any(|section| match &section.operation {
+            Operation::Update { hunks, .. } => hunks
+                .iter()
+                .any(|hunk| matches!(&hunk.change, Change::Lines(change) if !change.anchors.is_empty())),
+            _ => false,
+        })
     }
 
     /// Returns whether the request deletes or renames the file at this path.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::place::Placer;
-use super::splice::is_telling;
+use super::splice::{is_telling, stand_beside};
 use crate::find::{self, Block, BlockForm, FAITHFUL, LITERAL, Layer, Needle, contents};
 use crate::patch::{Insertion, Line, Side};
 use crate::problem::{Kind, NoChange};
@@ -35,6 +35,7 @@ impl Placer<'_> {
             return self.insert_beside_lines(number, text, insertion.side, &added);
         };
         let beside = self.lines_beside(&found.range, insertion.side)?;
+        self.check_anchor_is_left_out(&beside, insertion)?;
         self.check_insertion_indentation(&found.range, &insertion.lines)?;
         let line = match insertion.side {
             Side::Before => beside.start,
@@ -89,12 +90,8 @@ impl Placer<'_> {
         added: &[Line],
     ) -> Result<(), Kind> {
         self.check_added(added)?;
-        // At an end of the file, they would come to stand beside those of the first time.
-        let from = match (insertion.side, &insertion.beside) {
-            (Side::Before, None) | (Side::After, Some(_)) => Some(line),
-            (Side::Before, Some(_)) | (Side::After, None) => line.checked_sub(insertion.lines.len()),
-        };
-        if from.is_some_and(|from| self.stands_at(from, &insertion.lines)) {
+        if stand_beside(&self.haystack, line, &insertion.lines.iter().map(String::as_str).collect::<Vec<_>>())
+        {
             return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
         }
         let text: usize = insertion.lines.iter().map(|line| line.len() + 2).sum();
@@ -102,12 +99,24 @@ impl Placer<'_> {
         self.insert(number, line, added, None)
     }
 
-    /// Returns whether these lines stand in the file from this one on, and are not as common as a bracket.
-    pub(super) fn stands_at(&self, from: usize, added: &[String]) -> bool {
-        let lines = self.haystack.lines();
-        added.iter().any(|line| is_telling(line.as_bytes()))
-            && from + added.len() <= lines.len()
-            && added.iter().enumerate().all(|(i, added)| lines.content(from + i) == added.as_bytes())
+    /// Refuses lines that begin or end with those of the file beside which they go: these stay, and would be there twice.
+    fn check_anchor_is_left_out(&self, beside: &Range<usize>, insertion: &Insertion) -> Result<(), Kind> {
+        let (lines, added) = (self.haystack.lines(), &insertion.lines);
+        let same =
+            |at: usize, added: &String| lines.content(at).trim_ascii() == added.as_bytes().trim_ascii();
+        let repeats = |count: usize| {
+            let (mut at, from) = match insertion.side {
+                Side::Before => (beside.start..beside.start + count, added.len() - count),
+                Side::After => (beside.end - count..beside.end, 0),
+            };
+            at.clone().any(|at| is_telling(lines.content(at)))
+                && at.clone().zip(&added[from..]).all(|(at, added)| same(at, added))
+                && at.next().is_some()
+        };
+        match (1..=beside.len().min(added.len())).any(repeats) {
+            true => Err(Kind::AnchorRepeated { line: beside.start + 1 }),
+            false => Ok(()),
+        }
     }
 
     /// Inserts lines beside whole lines that a looser layer finds. The last layer is not asked: it is for lines that
@@ -125,7 +134,7 @@ impl Placer<'_> {
             Side::After => context.chain(added.iter().cloned()).collect(),
         };
         let starts = [0..self.haystack.lines().len()];
-        let block = Block::new(&lines, &starts, BlockForm::Text, None);
+        let block = Block::new(&lines, &starts, BlockForm::Text, &[]);
         let layers = &FAITHFUL[LITERAL.len()..];
         let wanted = Needle::Block(&block);
         let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
@@ -258,8 +267,18 @@ mod tests {
             let once = made("a\nb\nc", vec![change.clone()]).unwrap();
             assert_eq!(made(&once, vec![change.clone()]), Err(Code::NoOp), "{change:?}");
         }
-        // A line that equals the one beside which it goes is another one.
-        assert_eq!(made("call()\n", vec![below("call()", "call()")]).as_deref(), Ok("call()\ncall()\n"));
+        assert_eq!(made("a\n\nthree\n", vec![below("a", "three")]), Err(Code::NoOp), "beyond a blank line");
+    }
+
+    #[test]
+    fn the_lines_beside_which_others_go_are_left_out_of_these() {
+        let refused = Err(Code::InvalidArgument);
+        assert_eq!(made("import os\n", vec![below("import os", "import os\nimport re")]), refused);
+        assert_eq!(made("x = 1\n  call()\n", vec![below("x = 1\n  call()", "call()\nmore()")]), refused);
+        assert_eq!(made("call()\n", vec![above("call()", "more()\ncall()")]), refused);
+        let others = [below("call()", "more()\ncall()"), above("call()", "call(1)")];
+        assert!(others.into_iter().all(|change| made("call()\n", vec![change]).is_ok()));
+        assert_eq!(made("}\n", vec![below("}", "}\nmore()")]).as_deref(), Ok("}\n}\nmore()\n"), "no word");
     }
 
     #[test]

@@ -68,7 +68,13 @@ pub struct Sources {
     outlines: BTreeMap<String, BTreeMap<Version, Vec<DefinitionPlace>>>,
     refused: BTreeSet<String>,
     ends_in_definition: Option<EndsInDefinition>,
+    places: Option<PlacesOf>,
+    /// The versions to which line numbers of a file refer that name none, where these are not on disk.
+    read: BTreeMap<String, String>,
 }
+
+/// Finds the definitions in a text of the file of this name.
+pub type PlacesOf = fn(&str, &[u8]) -> Vec<DefinitionPlace>;
 
 /// Tells whether a text of the file of this name ends in a definition.
 pub type EndsInDefinition = fn(&str, &[u8]) -> bool;
@@ -141,6 +147,16 @@ impl Sources {
     /// Sets how to find out whether a text ends in a definition, since nothing here knows languages.
     pub fn set_ends_in_definition(&mut self, ends_in_definition: EndsInDefinition) {
         self.ends_in_definition = Some(ends_in_definition);
+    }
+
+    /// Sets how to find the definitions of a text.
+    pub fn set_places(&mut self, places: PlacesOf) {
+        self.places = Some(places);
+    }
+
+    /// Records that line numbers of the file called `name` refer to this version, where the request names none.
+    pub fn set_read(&mut self, name: &str, version: &str) {
+        self.read.insert(name.into(), version.into());
     }
 
     /// Returns where definitions are in versions of the file called `name`, as far as anybody has looked for them.

@@ -28,6 +28,13 @@ pub enum PlanNote {
         /// The line at which they stand.
         line: usize,
     },
+    /// A text that was replaced several times is a part of a longer word at some of the places.
+    InsideWords {
+        /// The hunk.
+        hunk: usize,
+        /// The number of such places.
+        places: usize,
+    },
     /// What takes the place of a file is in another encoding.
     OtherEncoding {
         /// The file.

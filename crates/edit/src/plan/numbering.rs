@@ -12,11 +12,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{EndsInDefinition, NamedAs, Renumbered, TakenSymbol, apart, whole};
+use super::{EndsInDefinition, NamedAs, PlacesOf, Renumbered, TakenSymbol, apart, whole};
 use crate::edit::Edit;
 use crate::excerpt::around;
 use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
-use crate::patch::{LineAddress, LinesOfVersion, Part, SymbolPart};
+use crate::patch::{Change, LineAddress, LinesOfVersion, Part, SymbolPart};
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
 use crate::version::Version;
@@ -105,6 +105,16 @@ impl VersionLines<'_> {
     }
 }
 
+/// The lines, counted from 1, at which a request places a hunk by number.
+#[derive(Debug, Default)]
+pub(super) struct HunkNumbers {
+    /// They choose among equal places: the number as it is now. It is given twice where the request may also mean the file
+    /// as it is.
+    pub(super) current: Vec<usize>,
+    /// Where the new lines stand if the hunk was made already.
+    pub(super) named: Vec<usize>,
+}
+
 /// A file whose lines a section names by the numbers or a definition of a version.
 pub(super) struct Numbering<'a> {
     /// The file on disk; `None` if there is none.
@@ -117,6 +127,10 @@ pub(super) struct Numbering<'a> {
     pub(super) since: Option<&'a BTreeMap<String, Since>>,
     /// The definitions that the request names, each with its lines in its version.
     pub(super) symbols: Option<&'a SymbolsOfVersions>,
+    /// The version to which numbers refer that name none, if that is not the file on disk.
+    pub(super) read: Option<&'a str>,
+    /// Finds the definitions of a file, which has this name.
+    pub(super) places: Option<(PlacesOf, &'a str)>,
     /// Tells whether a text would end in a definition there.
     pub(super) ends_in_definition: Option<(EndsInDefinition, &'a str)>,
     /// The definitions of the file and of sketches for it, by the hash of the text.
@@ -127,6 +141,27 @@ impl<'a> Numbering<'a> {
     /// Returns the definitions of a text, or none where they are not known.
     pub(super) fn outline(&self, text: Version) -> &'a [DefinitionPlace] {
         self.outlines.and_then(|outlines| outlines.get(&text)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns where a hunk belongs by its number, which refers to the version that the client has read, or to none if the
+    /// lines have `moved` in ways that are not known. The hunks before it add `grown` lines.
+    pub(super) fn numbers(&self, change: &Change, moved: bool, grown: isize) -> HunkNumbers {
+        let Some(hint) = change.hint().filter(|hint| *hint > 0) else { return HunkNumbers::default() };
+        let current = match self.read {
+            _ if moved => Vec::new(),
+            None => alloc::vec![hint],
+            Some(version) => {
+                let lines = VersionLines { version, first: hint, count: change.old_lines(), symbol: None };
+                self.lines(lines).map_or_else(|_| Vec::new(), |now| alloc::vec![now.first() + 1, hint])
+            }
+        };
+        let mut named = current.clone();
+        named.extend(
+            [Some(hint), hint.checked_add_signed(grown)].into_iter().flatten().filter(|line| *line > 0),
+        );
+        named.sort_unstable();
+        named.dedup();
+        HunkNumbers { current, named }
     }
 
     /// Returns which lines of their version a request names, by their numbers there.

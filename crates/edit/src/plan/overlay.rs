@@ -168,7 +168,9 @@ impl<'a> Overlay<'a> {
         let ends_in_definition =
             self.sources.ends_in_definition.map(|ends| (ends, self.files[at].name.as_str()));
         let outlines = self.sources.outlines(origin);
-        Numbering { base, edit, now, since, symbols, ends_in_definition, outlines }
+        let read = self.sources.read.get(origin).map(String::as_str);
+        let places = self.sources.places.map(|places| (places, self.files[at].name.as_str()));
+        Numbering { read, places, base, edit, now, since, symbols, ends_in_definition, outlines }
     }
 
     /// Takes the lines of which these hunks make others in the file with this content.
@@ -463,13 +465,13 @@ fn are_one(hunks: &[Hunk]) -> bool {
 /// Refuses new content with a placeholder for some of the old content.
 fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
     let haystack = Haystack::new(before);
-    let loses = || {
+    let loss = || {
         let lines = haystack.lines();
         let old = (0..lines.len()).map(|line| String::from_utf8_lossy(lines.content(line)));
         let (old, new): (Vec<_>, Vec<&str>) = (old.collect(), content.lines().collect());
-        suspect::loses(&old.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &new)
+        suspect::loss_between(&old.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &new)
     };
-    suspect::elisions(&haystack, content.lines(), loses)
+    suspect::elisions(&haystack, content.lines(), loss)
 }
 
 impl OverlayFile {

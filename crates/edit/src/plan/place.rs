@@ -8,15 +8,15 @@ use core::iter::repeat_n;
 use core::ops::Range;
 
 use super::carry::Replacement;
-use super::numbering::Numbering;
-use super::splice;
+use super::numbering::{HunkNumbers, Numbering};
+use super::splice::{self, is_telling};
 use super::suspect;
 use super::taken::TakenText;
-use super::{Forgiven, NamedAs, PlacedHunk, PlanNote, Taken, apart, fitting, forgiven};
+use super::{Forgiven, NamedAs, PlacedHunk, PlacesOf, PlanNote, Taken, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
-    self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
-    contents,
+    self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match,
+    Nearness, Needle, contents,
 };
 use crate::follow::{CurrentLines, NamedLines};
 use crate::patch::{
@@ -53,6 +53,7 @@ pub(super) fn hunks(
 ) -> Result<LocatedHunks, Vec<Problem>> {
     let mut placer = Placer {
         haystack: Haystack::new(text),
+        places: numbering.places,
         limits,
         budget,
         builder: EditBuilder::new(text),
@@ -63,20 +64,21 @@ pub(super) fn hunks(
         missed: 0,
     };
     let mut problems = Vec::new();
-    for hunk in hunks {
-        let unhinted;
-        let change = if moved {
-            unhinted = hunk.change.without_hint();
-            &unhinted
-        } else {
-            &hunk.change
-        };
-        let placed = match change {
+    let (mut grown, mut bare) = (0, Vec::new());
+    for (index, hunk) in hunks.iter().enumerate() {
+        let numbers = numbering.numbers(&hunk.change, moved, grown);
+        grown += hunk.change.growth();
+        let placed = match &hunk.change {
             Change::Range(_) | Change::Place(_) if moved => Err(Kind::MovedNumbers),
             Change::Text(change) => placer.text(hunk.number, change),
             Change::Insertion(insertion) => placer.insertion(hunk.number, insertion),
-            Change::Lines(change) => placer.lines(hunk.number, change),
-            Change::Block(change) => placer.block(hunk.number, change),
+            Change::Lines(change) if is_bare(change) && index > 0 && index + 1 < hunks.len() => {
+                // Its place is between those of its neighbours.
+                bare.push((index, change));
+                Ok(())
+            }
+            Change::Lines(change) => placer.lines(hunk.number, change, &numbers),
+            Change::Block(change) => placer.block(hunk.number, change, &numbers),
             Change::Range(change) => placer.range(hunk.number, change),
             Change::Numbered(change) => placer.numbered(hunk.number, change, numbering, taken),
             Change::Place(change) => placer.known_place(hunk.number, change),
@@ -91,8 +93,24 @@ pub(super) fn hunks(
             }
         }
     }
+    for (index, change) in bare {
+        let number = hunks[index].number;
+        let neighbours = [index - 1, index + 1].map(|at| hunks[at].number);
+        let is_lost = |problem: &Problem| problem.hunk.is_some_and(|hunk| neighbours.contains(&hunk));
+        if let Err(kind) = placer.between(number, change, neighbours)
+            && !problems.iter().any(is_lost)
+        {
+            problems.push(Problem::new(kind).in_hunk(number));
+        }
+    }
     problems.extend(placer.splice_all());
     problems.extend(placer.leave_out_inert(hunks.len()));
+    if problems.is_empty() {
+        let twice = placer.builder.hunks_made_twice().into_iter();
+        problems.extend(twice.map(|(first, second)| {
+            Problem::new(Kind::NoOp { why: NoChange::SameHunk { first } }).in_hunk(second)
+        }));
+    }
     problems.sort_by_key(|problem| problem.hunk);
     if !problems.is_empty() {
         problems[0].beside = fitting::fitting(&placer.haystack, &placer.placed, &placer.builder);
@@ -111,15 +129,17 @@ pub(super) fn hunks(
 
 pub(super) struct Placer<'a> {
     pub(super) haystack: Haystack<'a>,
+    /// Finds the definitions of the file, which has this name.
+    places: Option<(PlacesOf, &'a str)>,
     pub(super) limits: &'a FindLimits,
     pub(super) budget: &'a Budget,
     pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
-    notes: Vec<PlanNote>,
+    pub(super) notes: Vec<PlanNote>,
     /// Hunks of lines that are found but not spliced yet.
     found: Vec<LocatedHunk>,
-    /// Hunks of only context lines, each with the line at which they stand.
-    inert: Vec<(usize, usize)>,
+    /// Hunks of only context lines, each with the lines on which they stand, counted from 0.
+    inert: Vec<(usize, Range<usize>)>,
     /// How many hunks were not found.
     missed: usize,
 }
@@ -152,37 +172,27 @@ impl Placer<'_> {
     pub(super) fn check_added(&self, lines: &[Line]) -> Result<(), Kind> {
         let added: Vec<&str> =
             lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect();
-        suspect::check(&self.haystack, &added, || suspect::takes_away(lines))
+        suspect::check(&self.haystack, &added, || suspect::loss(lines))
     }
 
-    fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
+    fn lines(&mut self, number: usize, change: &LineChange, numbers: &HunkNumbers) -> Result<(), Kind> {
         let mut scope = find::search_scope(&self.haystack, &change.anchors, self.budget)?;
         if !scope.unknown.is_empty() {
             // An anchor that is not in the file locates nothing: the hunk must be unique in the whole file.
             scope.starts = alloc::vec![0..self.haystack.lines().len()];
-            scope.sections.clear();
+            scope.anchor_lines.clear();
         }
         let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
             let line = self.insertion_line(change, &scope)?;
             self.check_added(&change.lines)?;
-            self.insert(number, line, &change.lines, change.final_newline)?;
-            self.placed.push(PlacedHunk {
-                number,
-                line,
-                lines: 0,
-                layer: Some(Layer::Exact),
-                places: 1,
-                forgiven: Vec::new(),
-                named: None,
-                taken: None,
-            });
-            return Ok(());
+            return self.insert_alone(number, line, change);
         }
-        let found = match self.hunk(number, change, &scope) {
+        let found = match self.hunk(number, change, numbers, &scope) {
             Err(Kind::Unclear) => return Err(self.mismatch(&change.lines)),
             found => found?,
         };
+        self.check_numbered_place(&change.lines, numbers, &found)?;
         self.check_added(&change.lines)?;
         let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
@@ -190,7 +200,7 @@ impl Placer<'_> {
             return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
         }
         if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
-            self.inert.push((number, self.haystack.line_number(found.range.start)));
+            self.inert.push((number, self.line_range(&found.range)));
             return Ok(());
         }
         for anchor in &scope.unknown {
@@ -199,8 +209,30 @@ impl Placer<'_> {
         self.splice(number, &change.lines, found, change.final_newline)
     }
 
+    /// Inserts the lines of a hunk that has no others before line `line`.
+    fn insert_alone(&mut self, number: usize, line: usize, change: &LineChange) -> Result<(), Kind> {
+        self.insert(number, line, &change.lines, change.final_newline)?;
+        self.placed.push(PlacedHunk {
+            number,
+            line,
+            lines: 0,
+            layer: Some(Layer::Exact),
+            places: 1,
+            forgiven: Vec::new(),
+            named: None,
+            taken: None,
+        });
+        Ok(())
+    }
+
     /// Finds the only match of a hunk's old lines.
-    fn hunk(&mut self, number: usize, change: &LineChange, scope: &find::SearchScope) -> Result<Match, Kind> {
+    fn hunk(
+        &mut self,
+        number: usize,
+        change: &LineChange,
+        numbers: &HunkNumbers,
+        scope: &find::SearchScope,
+    ) -> Result<Match, Kind> {
         let last = self.haystack.lines().len();
         let old = change.lines.iter().filter_map(Line::before).count();
         let mut starts = scope.starts.clone();
@@ -212,7 +244,7 @@ impl Placer<'_> {
             });
         }
         let locate = |starts: &[Range<usize>], layers| {
-            let block = Block::new(&change.lines, starts, BlockForm::Diff, change.hint);
+            let block = Block::new(&change.lines, starts, BlockForm::Diff, &numbers.current);
             find::locate(&self.haystack, &Needle::Block(&block), layers, self.limits, self.budget)
         };
         if let Some(found) = locate(&starts, FAITHFUL)? {
@@ -221,28 +253,41 @@ impl Placer<'_> {
                 let line = self.haystack.line_number(found.range.start);
                 return Err(Kind::NotAtEndOfFile { line, last });
             }
+            self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
+            self.check_exact_elsewhere(change, numbers, scope, &found)?;
             return Ok(found);
         }
-        if !change.at_end && !scope.sections.is_empty() {
-            if let Some(found) = locate(&scope.sections, FAITHFUL)? {
+        if !change.at_end && !scope.anchor_lines.is_empty() {
+            if let Some(found) = locate(&self.definitions_at(&scope.anchor_lines), FAITHFUL)? {
+                self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
                 return Ok(found);
             }
             // The hunk is not in its block: then it must be unique below the anchor.
             let below = match scope.anchor_lines[..] {
-                [anchor] => anchor + 1..last,
+                [anchor] if !scope.is_part => anchor + 1..last,
                 _ => 0..last,
             };
-            let first = scope.anchor_lines.first().map_or(0, |&anchor| anchor + 1);
-            if let Some(found) = locate(core::slice::from_ref(&below), FAITHFUL)?
-                && let line = self.haystack.line_number(found.range.start)
-                && line >= first
-            {
-                let anchor = change.anchors.last().cloned().unwrap_or_default();
-                self.notes.push(PlanNote::BelowAnchor { hunk: number, anchor, line });
+            let outside = match locate(&scope.sections, FAITHFUL)? {
+                None => locate(core::slice::from_ref(&below), FAITHFUL)?,
+                found => found,
+            };
+            let first = if scope.is_part { 0 } else { scope.anchor_lines[0] + 1 };
+            if let Some(found) = outside.filter(|found| self.line_range(&found.range).start >= first) {
+                let mut named = scope.starts.clone();
+                named.extend(nearer(scope, &self.line_range(&found.range)));
+                self.check_named_place(&change.lines, &named, &found, Nearness::Half)?;
+                self.note_below(number, change, &found);
                 return Ok(found);
             }
         }
         if change.at_end {
+            let end = last.saturating_sub(old)..last;
+            if let Some(found) = locate(core::slice::from_ref(&end), FAITHFUL)?
+                && found.range.end == self.haystack.text().body().end
+            {
+                self.note_below(number, change, &found);
+                return Ok(found);
+            }
             if let Some(found) = locate(&scope.starts, FAITHFUL)? {
                 let line = self.haystack.line_number(found.range.start);
                 return Err(Kind::NotAtEndOfFile { line, last });
@@ -251,6 +296,121 @@ impl Placer<'_> {
             return Ok(found);
         }
         Err(self.mismatch(&change.lines))
+    }
+
+    /// Notes that a hunk is not in the block of its anchor.
+    fn note_below(&mut self, number: usize, change: &LineChange, found: &Match) {
+        let line = self.haystack.line_number(found.range.start);
+        let anchor = change.anchors.last().cloned().unwrap_or_default();
+        self.notes.push(PlanNote::BelowAnchor { hunk: number, anchor, line });
+    }
+
+    /// Refuses a hunk that only a loose layer finds in the block of its anchor, if its exact lines are elsewhere.
+    fn check_exact_elsewhere(
+        &self,
+        change: &LineChange,
+        numbers: &HunkNumbers,
+        scope: &find::SearchScope,
+        found: &Match,
+    ) -> Result<(), Kind> {
+        let exact = &LAYERS[..=Layer::TrailingSpace as usize];
+        if scope.anchor_lines.is_empty() || exact.contains(&found.layer) {
+            return Ok(());
+        }
+        let everywhere = [0..self.haystack.lines().len()];
+        let block = Block::new(&change.lines, &everywhere, BlockForm::Diff, &numbers.current);
+        let other = find::locate(&self.haystack, &Needle::Block(&block), exact, self.limits, self.budget)?;
+        match other {
+            Some(other) => {
+                Err(self.other_place(self.line_range(&found.range).start, &found.range, &other.range))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the problem that a request may mean either of two places: `near` is where it names its lines.
+    fn other_place(&self, near: usize, near_range: &Range<usize>, found: &Range<usize>) -> Kind {
+        Kind::OtherPlace {
+            near: near + 1,
+            found: self.haystack.line_number(found.start),
+            shown: [near_range, found].map(|place| find::shown(&self.haystack, place)).into(),
+        }
+    }
+
+    /// Returns the lines of the definitions of which these lines have the name, or are the first.
+    fn definitions_at(&self, named: &[usize]) -> Vec<Range<usize>> {
+        let Some((places, name)) = self.places else { return Vec::new() };
+        let mut found: Vec<Range<usize>> = places(name, self.bytes())
+            .into_iter()
+            .filter(|one| named.iter().any(|line| [one.first, one.name_line].contains(&(line + 1))))
+            .map(|one| one.first - 1..one.last)
+            .collect();
+        found.sort_by_key(|lines| lines.start);
+        found
+    }
+
+    /// Refuses a hunk that was found elsewhere than at the line by whose number it is named, if it was made there or
+    /// nearly has its lines there.
+    fn check_numbered_place(&self, lines: &[Line], numbers: &HunkNumbers, found: &Match) -> Result<(), Kind> {
+        let named: Vec<Range<usize>> = numbers.named.iter().map(|&line| line - 1..line).collect();
+        self.check_named_place(lines, &named, found, Nearness::Almost)
+    }
+
+    /// Refuses a hunk that was found elsewhere than where the request names it, if its new lines stand there, or nearly its
+    /// old ones: then the hunk was made already, or the place has changed.
+    fn check_named_place(
+        &self,
+        lines: &[Line],
+        named: &[Range<usize>],
+        found: &Match,
+        nearness: Nearness,
+    ) -> Result<(), Kind> {
+        let at = self.line_range(&found.range);
+        if named.is_empty() || named.iter().any(|range| range.contains(&at.start)) {
+            return Ok(());
+        }
+        self.check_not_made(lines, named)?;
+        let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        let near = find::nearly_in(&self.haystack, &old, named, &at, nearness, self.budget)?;
+        let Some(near) = near else { return Ok(()) };
+        let lines = self.haystack.lines();
+        let range = lines.start(near)..lines.start((near + old.len()).min(lines.len()));
+        Err(self.other_place(near, &range, &found.range))
+    }
+
+    /// Refuses a hunk whose new lines stand where the request names it.
+    fn check_not_made(&self, lines: &[Line], named: &[Range<usize>]) -> Result<(), Kind> {
+        let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+        let adds = lines.iter().any(|line| matches!(line, Line::Added(text) if is_telling(text.as_bytes())));
+        if named.is_empty() || !adds && new.iter().filter(|line| is_telling(line)).count() < 2 {
+            return Ok(());
+        }
+        match find::stands_in(&self.haystack, &new, named, self.budget)? {
+            Some(line) => Err(Kind::NoOp { why: NoChange::MadeAt { line: line + 1 } }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the lines of a range, counted from 0.
+    fn line_range(&self, range: &Range<usize>) -> Range<usize> {
+        let lines = self.haystack.lines();
+        lines.index_of(range.start)..lines.index_of(range.end.saturating_sub(1).max(range.start)) + 1
+    }
+
+    /// Places a hunk of only added lines between its neighbours, which must be beside each other.
+    fn between(&mut self, number: usize, change: &LineChange, neighbours: [usize; 2]) -> Result<(), Kind> {
+        let [above, below] = neighbours.map(|hunk| {
+            let inert = self.inert.iter().find(|(number, _)| *number == hunk);
+            let found = self.found.iter().find(|found| found.number == hunk);
+            inert.map(|(_, lines)| lines.clone()).or_else(|| Some(self.line_range(&found?.found.range)))
+        });
+        match (above, below) {
+            (Some(above), Some(below)) if above.end == below.start => {
+                self.check_added(&change.lines)?;
+                self.insert_alone(number, above.end, change)
+            }
+            _ => Err(Kind::NoPlaceBetween),
+        }
     }
 
     /// Makes the problem that these lines are not in the file.
@@ -262,13 +422,13 @@ impl Placer<'_> {
     }
 
     /// Places a block of whole lines, piece by piece if the file does not have it as a whole with its elision lines.
-    fn block(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
+    fn block(&mut self, number: usize, change: &BlockChange, numbers: &HunkNumbers) -> Result<(), Kind> {
         let whole = lines_of(&change.pieces);
         if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
             return Err(Kind::NoOp { why: NoChange::SameLines });
         }
         let starts = [0..self.haystack.text().line_count()];
-        let block = Block::new(&whole, &starts, BlockForm::Block, change.hint);
+        let block = Block::new(&whole, &starts, BlockForm::Block, &numbers.current);
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
         let wanted = Needle::Block(&block);
         let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
@@ -276,6 +436,7 @@ impl Placer<'_> {
             found => found?,
         };
         if let Some(found) = found {
+            self.check_numbered_place(&whole, numbers, &found)?;
             self.check_added(&whole)?;
             return self.splice(number, &whole, found, None);
         }
@@ -295,7 +456,7 @@ impl Placer<'_> {
                 continue;
             }
             let starts = [0..total];
-            let block = Block::new(&lines, &starts, BlockForm::Block, None);
+            let block = Block::new(&lines, &starts, BlockForm::Block, &[]);
             let wanted = Needle::Block(&block);
             let found = match find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget) {
                 Err(Kind::Unclear) => None,
@@ -323,7 +484,7 @@ impl Placer<'_> {
             return Ok(lines.len());
         };
         let unknown = |total: usize| Kind::AnchorNotFound { anchor: innermost.clone(), total };
-        if let Some(anchor) = scope.unknown.first() {
+        if let Some(anchor) = scope.unknown.first().or(Some(innermost).filter(|_| scope.is_part)) {
             return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
         }
         match scope.anchor_lines[..] {
@@ -390,7 +551,8 @@ impl Placer<'_> {
             let problem = |(number, _)| Problem::new(Kind::NoOp { why }).in_hunk(number);
             return inert.into_iter().map(problem).collect();
         }
-        let note = |(hunk, line)| PlanNote::OnlyContext { hunk, line };
+        let note =
+            |(hunk, lines): (usize, Range<usize>)| PlanNote::OnlyContext { hunk, line: lines.start + 1 };
         self.notes.extend(inert.into_iter().map(note));
         Vec::new()
     }
@@ -423,13 +585,15 @@ impl Placer<'_> {
         let lines = numbering.lines(named)?;
         match (&change.new, taken.get(&number)) {
             (NewLines::Given(new), _) => {
-                if let Some((_, part)) = named.symbol {
-                    self.check_not_there(part, lines.first(), new)?;
+                let given: Vec<&str> = new.iter().map(String::as_str).collect();
+                if named.symbol.is_some_and(|(_, part)| part != Part::Whole)
+                    && splice::stand_beside(&self.haystack, lines.first(), &given)
+                {
+                    return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
                 }
                 let bytes: Vec<&[u8]> = new.iter().map(String::as_bytes).collect();
                 let (above, below) = numbering.apart(named, lines, &bytes);
-                let new = new.iter().map(String::as_str);
-                let come: Vec<&str> = repeat_n("", above).chain(new).chain(repeat_n("", below)).collect();
+                let come: Vec<&str> = repeat_n("", above).chain(given).chain(repeat_n("", below)).collect();
                 let gone = match come.is_empty() {
                     true => numbering.going(named, lines),
                     false => lines.first()..lines.first() + lines.count(),
@@ -450,37 +614,14 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Refuses to insert lines above or below a definition where they stand already, whatever blank lines are between.
-    fn check_not_there(&self, part: Part, line: usize, added: &[String]) -> Result<(), Kind> {
-        let lines = self.haystack.lines();
-        let (added, from) = match part {
-            Part::Whole => (added, None),
-            Part::Above => {
-                let blank = apart::leading_blank(added.iter().rev().map(String::as_bytes));
-                let added = &added[..added.len() - blank];
-                let above = apart::leading_blank((0..line).rev().map(|line| lines.content(line)));
-                (added, (line - above).checked_sub(added.len()))
-            }
-            Part::Below => {
-                let below = apart::leading_blank((line..lines.len()).map(|line| lines.content(line)));
-                let blank = apart::leading_blank(added.iter().map(String::as_bytes));
-                (&added[blank..], Some(line + below))
-            }
-        };
-        match from {
-            Some(from) if self.stands_at(from, added) => Err(Kind::NoOp { why: NoChange::AlreadyAdded }),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns the replacement of lines of this text by those that the request gives.
     fn given(&self, gone: Range<usize>, come: &[&str]) -> Result<Replacement, Kind> {
-        let loses = || {
+        let loss = || {
             let gone = gone.clone().map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
             let gone: Vec<_> = gone.collect();
-            suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
+            suspect::loss_between(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
         };
-        suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
+        suspect::elisions(&self.haystack, come.iter().copied(), loss)?;
         splice::lines(&self.haystack, gone.start, gone.len(), come.iter().copied(), None)
     }
 
@@ -550,6 +691,18 @@ impl Placer<'_> {
             taken: None,
         });
     }
+}
+
+/// Returns the lines between the anchor and these lines: what is nearer to the anchor is rather meant.
+fn nearer(scope: &find::SearchScope, found: &Range<usize>) -> Vec<Range<usize>> {
+    let nearest = scope.anchor_lines.iter().rev().find(|anchor| **anchor < found.start);
+    nearest.map(|anchor| *anchor..found.start).into_iter().collect()
+}
+
+/// Returns whether a hunk has only added lines, and nothing that says where.
+fn is_bare(change: &LineChange) -> bool {
+    let LineChange { anchors, lines, at_end, hint, .. } = change;
+    anchors.is_empty() && !at_end && hint.is_none() && lines.iter().all(|line| line.before().is_none())
 }
 
 /// Joins pieces into one block of lines, with the elisions between them.

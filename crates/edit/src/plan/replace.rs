@@ -6,12 +6,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::PlanNote;
 use super::carry::carry;
 use super::forgiven;
 use super::place::Placer;
-use super::splice::is_telling;
+use super::splice::{self, is_telling};
 use super::suspect;
-use super::words::{check_words, is_word};
+use super::words::{check_words, is_in_word, is_word};
 use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
 use crate::patch::{Line, PlaceChange, TextChange};
 use crate::problem::{Kind, NoChange};
@@ -52,13 +53,22 @@ impl Placer<'_> {
             return Err(Kind::NoOp { why: NoChange::AlreadyWrapped });
         }
         let lines = |text| str::lines(text).collect::<Vec<_>>();
-        let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
-        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
+        let loss = || suspect::loss_between(&lines(&change.old), &lines(&change.new));
+        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loss)?;
+        let mut in_words = 0;
         for found in &matches {
             self.check_last_line(&found.range, old, new)?;
-            check_words(&self.haystack, &found.range, old, new)?;
+            if many && !old.contains(&b'\n') {
+                in_words += usize::from(is_in_word(&self.haystack, &found.range, old));
+            } else {
+                check_words(&self.haystack, &found.range, old, new)?;
+            }
+        }
+        if in_words > 0 {
+            self.notes.push(PlanNote::InsideWords { hunk: number, places: in_words });
         }
         if !many {
+            self.check_edges(&matches[0].range, &change.old, &change.new)?;
             self.check_indentation(&matches[0].range, &change.old, &change.new)?;
         }
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
@@ -91,8 +101,8 @@ impl Placer<'_> {
         }
         if !change.is_proven {
             let lines = |text| str::lines(text).collect::<Vec<_>>();
-            let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
-            suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
+            let loss = || suspect::loss_between(&lines(&change.old), &lines(&change.new));
+            suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loss)?;
         }
         self.check_last_line(&place, old, new)?;
         let endings = if new.contains(&b'\n') { self.haystack.endings() } else { LineEndings::None };
@@ -114,7 +124,7 @@ impl Placer<'_> {
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
         let starts = [0..self.haystack.text().line_count()];
-        let block = Block::new(&lines, &starts, BlockForm::Text, None);
+        let block = Block::new(&lines, &starts, BlockForm::Text, &[]);
         let layers = &LAYERS[LITERAL.len()..];
         let wanted = Needle::Block(&block);
         let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
@@ -125,6 +135,18 @@ impl Placer<'_> {
         self.check_added(&lines)?;
         self.splice(number, &lines, found, None)?;
         Ok(true)
+    }
+
+    /// Refuses whole lines that grow by one that stands beside them already.
+    fn check_edges(&self, place: &Range<usize>, old: &str, new: &str) -> Result<(), Kind> {
+        let (lines, body) = (self.haystack.lines(), self.haystack.text().body());
+        let first = lines.index_of(place.start);
+        let is_end =
+            place.end == body.end || old.ends_with('\n') || self.bytes()[place.end..].starts_with(b"\n");
+        match is_end && lines.start(first) == place.start && new.contains('\n') {
+            true => splice::check_edges(&self.haystack, first, &as_whole_lines(old, new)),
+            false => Ok(()),
+        }
     }
 
     /// Refuses to replace a whole line, given without its indentation, if a later new line is indented less than the
@@ -322,7 +344,7 @@ mod tests {
         // Only a part of it is there, or it says nothing, or it is not a whole line.
         assert_eq!(
             replaced(file, "new_line();", "alpha();\nnew_line();\ngamma();"),
-            Ok("alpha();\nalpha();\nnew_line();\ngamma();\nbeta();\n".into())
+            Err(Kind::LineThere { line: 1, text: "alpha();".into() })
         );
         assert_eq!(replaced("x\nb\n", "b", "x\nb"), Ok("x\nx\nb\n".into()));
         assert_eq!(replaced("a.\n", "a", "a."), Ok("a..\n".into()));

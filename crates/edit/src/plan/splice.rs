@@ -6,11 +6,16 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::apart::leading_blank;
 use super::carry::{self, Replacement};
+use crate::excerpt::around;
 use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::{CannotPut, Kind, NoChange};
-use crate::text::{LineEnding, ending_near, split_ending, split_lines};
+use crate::text::{LineEnding, ending_near, split_ending};
+
+/// How many bytes are shown of a line that would be there twice.
+const SHOWN_COLUMNS: usize = 200;
 
 /// Returns whether a line is distinctive: brackets, blank lines and `end` recur everywhere.
 pub(super) fn is_telling(line: &[u8]) -> bool {
@@ -52,7 +57,7 @@ pub(super) fn block(
         let (went, came) = (gone_rest.len() - tail, &come_rest[..come_rest.len() - tail]);
         if went > 0 || !came.is_empty() {
             let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline)?;
-            all_stand &= went == 0 && stands_there(h, &range, &text);
+            all_stand &= went == 0 && stand_beside(h, line + head, came);
             replacements.push((range, text));
         }
         line += gone.len();
@@ -60,6 +65,7 @@ pub(super) fn block(
     if all_stand && !replacements.is_empty() {
         return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
     }
+    check_edges(h, h.lines().index_of(place.start), lines)?;
     settle_final_newline(h, place, final_newline, &mut replacements)?;
     Ok(replacements)
 }
@@ -78,15 +84,47 @@ pub(super) fn insertion(
     Ok(replacements.remove(0))
 }
 
-/// Returns whether an insertion would repeat distinctive lines that already stand there, so that it was made before.
-fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
-    let bytes = h.text().bytes();
-    let starts_a_line = |at: usize| at == 0 || bytes[at - 1] == b'\n';
-    let before = || {
-        let head = &bytes[..range.start];
-        head.ends_with(text) && starts_a_line(head.len() - text.len())
+/// Returns whether distinctive lines that are inserted before line `line` stand there already, above or below, whatever
+/// blank lines are between: then the insertion was made before.
+pub(super) fn stand_beside(h: &Haystack<'_>, line: usize, added: &[&str]) -> bool {
+    let added = &added[leading_blank(added.iter().map(|line| line.as_bytes()))..];
+    let added = &added[..added.len() - leading_blank(added.iter().rev().map(|line| line.as_bytes()))];
+    let lines = h.lines();
+    let stand = |at: usize| (at..).zip(added).all(|(at, added)| lines.content(at) == added.as_bytes());
+    let below = line + leading_blank((line..lines.len()).map(|at| lines.content(at)));
+    let above = line - leading_blank((0..line).rev().map(|at| lines.content(at)));
+    added.iter().any(|added| is_telling(added.as_bytes()))
+        && (below + added.len() <= lines.len() && stand(below)
+            || above.checked_sub(added.len()).is_some_and(stand))
+}
+
+/// Refuses a block, found at line `first`, that grows at an edge by lines which stand beside that edge already: they would
+/// be there twice.
+pub(super) fn check_edges(h: &Haystack<'_>, first: usize, lines: &[Line]) -> Result<(), Kind> {
+    let end = first + lines.iter().filter(|line| line.before().is_some()).count();
+    let above = |i: usize| Some(first).and_then(|first| first.checked_sub(i));
+    let below = |i: usize| Some(end + i).filter(|at| *at < h.lines().len());
+    let changes = |line: &&Line| !line.is_context();
+    let top: Vec<&Line> = lines.iter().take_while(changes).collect();
+    let bottom: Vec<&Line> = lines.iter().rev().take_while(changes).collect();
+    // Counted from the edge on, lines above it are met in the opposite order.
+    let repeats = |run: &[&Line], at: &dyn Fn(usize, usize) -> Option<usize>| {
+        let went: Vec<&str> = run.iter().filter_map(|line| line.before()).collect();
+        let came: Vec<&str> = run.iter().filter_map(|line| line.after()).collect();
+        let grown = came.len().saturating_sub(went.len());
+        let same = |count: usize, i: usize| {
+            let stands = |at: usize| h.lines().content(at) == came[i].as_bytes();
+            is_telling(came[i].as_bytes()) && at(count, i).is_some_and(stands)
+        };
+        let is_kept = !went.is_empty() && went.first() == came.first();
+        let count = (1..=grown).find(|count| (0..*count).all(|i| same(*count, i)))?;
+        at(count, 0).filter(|_| !is_kept)
     };
-    split_lines(text).any(is_telling) && (bytes[range.end..].starts_with(text) || before())
+    let line = repeats(&top, &|count, i| above(count - i))
+        .or_else(|| repeats(&bottom, &|count, i| below(count - 1 - i)));
+    let Some(line) = line else { return Ok(()) };
+    let text = around(h.lines().content(line), 0, SHOWN_COLUMNS);
+    Err(Kind::LineThere { line: line + 1, text })
 }
 
 /// Returns the replacement of `gone` lines from `line` on by these lines, unless they would make a carriage return at the
@@ -222,6 +260,27 @@ mod tests {
             applied(file, "@@\n one two\n+new line\n new line\n-three four\n+3 4\n"),
             Ok("one two\nnew line\nnew line\n3 4\n".into())
         );
+    }
+
+    #[test]
+    fn a_hunk_that_grows_by_the_line_beside_it_is_refused() {
+        let file = "Name: X\nVersion: 1\nSynopsis: s\nLicense: L\n";
+        let line = |hunk: &str| match applied(file, hunk) {
+            Err(Kind::LineThere { line, .. }) => Some(line),
+            other => other.map(|_| None).unwrap(),
+        };
+        assert_eq!(line("@@\n+Name: X\n-Version: 1\n+Version: 2\n Synopsis: s\n"), Some(1));
+        assert_eq!(line("@@\n Version: 1\n-Synopsis: s\n+Synopsis: t\n+License: L\n"), Some(4));
+        assert_eq!(line("@@\n-Version: 1\n+Name: X\n Synopsis: s\n"), None, "it does not grow");
+        assert_eq!(line("@@\n Name: X\n-Version: 1\n+Name: X\n+Version: 2\n"), None, "it shows that line");
+        assert_eq!(line("@@\n-Version: 1\n+Version: 1\n+Name: X\n+Synopsis: t\n Synopsis: s\n"), None);
+    }
+
+    #[test]
+    fn an_insertion_that_stands_beyond_blank_lines_was_made() {
+        let made = || Err(Kind::NoOp { why: NoChange::AlreadyAdded });
+        assert_eq!(applied("one two\n\nnew line\nx\n", "@@\n one two\n+new line\n"), made());
+        assert_eq!(applied("new line\n\n\nthree four\n", "@@\n+new line\n+\n three four\n"), made());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Checks for new text that its writer cannot have meant.
 //!
 //! - Elisions ([`crate::elision`]): they would replace the code that they stand for. A change that removes no line loses
-//!   no code, so it may contain such a line.
+//!   no code, so it may contain such a line; a line that only speaks of what stays counts if the change loses two lines.
 //! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
@@ -12,14 +12,24 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
-use crate::elision::is_elision;
+use crate::elision::{is_elision, speaks_of_what_stays};
 use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// Refuses suspect added lines. `takes_away` says whether the same change removes lines of the file.
-pub(super) fn check(h: &Haystack<'_>, added: &[&str], takes_away: impl FnOnce() -> bool) -> Result<(), Kind> {
-    elisions(h, added.iter().copied(), takes_away)?;
+/// What a change removes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Loss {
+    /// Whether a line goes that is not blank. Lines far from an elision count too: which of several equal lines stay is the
+    /// comparison's choice, not the writer's.
+    pub(super) any: bool,
+    /// How many more lines go than come, blank ones and those aside that speak of what stays.
+    pub(super) lines: usize,
+}
+
+/// Refuses suspect added lines. `loss` is what the same change removes.
+pub(super) fn check(h: &Haystack<'_>, added: &[&str], loss: impl FnOnce() -> Loss) -> Result<(), Kind> {
+    elisions(h, added.iter().copied(), loss)?;
     escapes(h, added)?;
     shown_space(h, added)
 }
@@ -28,32 +38,39 @@ pub(super) fn check(h: &Haystack<'_>, added: &[&str], takes_away: impl FnOnce() 
 pub(super) fn elisions<'l>(
     h: &Haystack<'_>,
     added: impl Iterator<Item = &'l str>,
-    takes_away: impl FnOnce() -> bool,
+    loss: impl FnOnce() -> Loss,
 ) -> Result<(), Kind> {
-    let mut in_file: Option<BTreeSet<&[u8]>> = None;
-    for line in added.filter(|line| is_elision(line)) {
-        let lines = h.lines();
-        let known =
-            in_file.get_or_insert_with(|| (0..lines.len()).map(|i| lines.content(i).trim_ascii()).collect());
-        if !known.contains(line.trim().as_bytes()) {
-            return match takes_away() {
-                true => Err(Kind::OmissionPlaceholder { line: line.trim().into() }),
-                false => Ok(()),
-            };
-        }
+    let mut suspects = added.filter(|line| is_elision(line) || speaks_of_what_stays(line)).peekable();
+    if suspects.peek().is_none() {
+        return Ok(());
     }
-    Ok(())
+    let loss = loss();
+    let lines = h.lines();
+    let known: BTreeSet<&[u8]> = (0..lines.len()).map(|i| lines.content(i).trim_ascii()).collect();
+    let stands_for_code = |line: &&str| {
+        (is_elision(line) && loss.any || loss.lines > 1) && !known.contains(line.trim().as_bytes())
+    };
+    match suspects.find(stands_for_code) {
+        Some(line) => Err(Kind::OmissionPlaceholder { line: line.trim().into() }),
+        None => Ok(()),
+    }
 }
 
-/// Returns whether a line that is not blank is removed.
-pub(super) fn takes_away(lines: &[Line]) -> bool {
-    lines.iter().any(|line| matches!(line, Line::Removed(text) if !text.trim().is_empty()))
+/// Returns what these lines remove.
+pub(super) fn loss(lines: &[Line]) -> Loss {
+    let counts = |text: &&str| !text.trim().is_empty() && !speaks_of_what_stays(text);
+    let went = || lines.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before);
+    let came = lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after);
+    let lost = went().filter(counts).count();
+    Loss {
+        any: went().any(|text| !text.trim().is_empty()),
+        lines: lost.saturating_sub(came.filter(counts).count()),
+    }
 }
 
-/// Returns whether replacing `old` by `new` removes a line that is not blank. Lines far from the elision count too:
-/// which of several equal lines stay is the comparison's choice, not the writer's.
-pub(super) fn loses(old: &[&str], new: &[&str]) -> bool {
-    takes_away(&Line::between(old, new))
+/// Returns what replacing `old` by `new` removes.
+pub(super) fn loss_between(old: &[&str], new: &[&str]) -> Loss {
+    loss(&Line::between(old, new))
 }
 
 /// The escapes of doubly escaped text, a description of the plain text, and the characters that plain text would have.
@@ -125,7 +142,10 @@ mod tests {
     #[test]
     fn an_elision_is_refused_if_it_is_new_and_something_is_taken_away() {
         let text = Text::new(b"a\n  // ... rest\n".to_vec()).unwrap();
-        let refused = |added: &[&str], takes: bool| match check(&Haystack::new(&text), added, || takes) {
+        let refused = |added: &[&str], any: bool| match check(&Haystack::new(&text), added, || Loss {
+            any,
+            lines: 1,
+        }) {
             Err(Kind::OmissionPlaceholder { line }) => Some(line),
             other => other.map(|()| None).unwrap(),
         };
@@ -133,12 +153,33 @@ mod tests {
         assert_eq!(refused(&["b", "// ... existing code"], false), None);
         assert_eq!(refused(&["// ... rest"], true), None, "the file has it");
         assert_eq!(refused(&["// ... rest", "# ... rest"], true), Some("# ... rest".into()));
+        let loses = |old: &[&str], new: &[&str]| loss_between(old, new).any;
         assert!(loses(&["a", "b"], &["a"]) && !loses(&["a", " "], &["a"]) && !loses(&["a"], &["b", "a"]));
+    }
+
+    #[test]
+    fn a_comment_on_what_stays_is_refused_where_it_takes_the_place_of_lines() {
+        let text = Text::new(b"a\nb\nc\n// same as before\n".to_vec()).unwrap();
+        let refused = |old: &[&str], new: &[&str]| {
+            matches!(
+                check(&Haystack::new(&text), new, || loss_between(old, new)),
+                Err(Kind::OmissionPlaceholder { .. })
+            )
+        };
+        assert!(refused(&["a", "b", "c"], &["x", "// continues as before"]));
+        assert!(refused(&["a", "b", "c"], &["x", "(rest of function unchanged)"]));
+        assert!(!refused(&["a", "b"], &["x", "// continues as before"]), "one line is lost");
+        assert!(refused(&["a", "// b", "// c"], &["// continues as before"]));
+        assert!(!refused(&["a", "b", "c"], &["x", "y", "// continues as before"]));
+        assert!(!refused(&["a", "b", "c"], &["// same as before"]), "the file has it");
     }
 
     fn escaped(file: &str, added: &[&str]) -> bool {
         let text = Text::new(file.as_bytes().to_vec()).unwrap();
-        matches!(check(&Haystack::new(&text), added, || true), Err(Kind::EscapedText { .. }))
+        matches!(
+            check(&Haystack::new(&text), added, || Loss { any: true, lines: 2 }),
+            Err(Kind::EscapedText { .. })
+        )
     }
 
     #[test]

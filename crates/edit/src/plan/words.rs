@@ -1,9 +1,12 @@
 //! Words of the file that a change of text would cut in two.
 //!
-//! Text may begin and end anywhere in a line. But where text of several lines begins or ends inside a word, its writer
-//! may have taken a part of the word for all of it: `return tea` is not the line `return teapot`. So the part of the
-//! word that the old text has must be in the new text too, at the same end and with no more letters. Then the word
-//! stays as it is. Any other change would alter one part of it and keep the other, and is refused ([`Kind::CutWord`]).
+//! Text may begin and end anywhere in a line. But where it begins or ends inside a word, its writer may have taken a part
+//! of the word for all of it: `JOBS=2` is not the setting `JOBS=22`, and `return tea` not the line `return teapot`. So the
+//! change must show that the part is meant, or it is refused ([`Kind::CutWord`]):
+//!
+//! - Text of several lines keeps the part of the word that it has, at the same end and with no more letters.
+//! - Text of one line keeps at least the letter (of a number, all digits) beside the cut, and its other end is not an end
+//!   of the line: a text that reaches from a cut word to an end of its line looks like a whole line.
 //!
 //! A word has ASCII letters, digits and `_`. The letter behind a backslash belongs to an escape and to no word.
 
@@ -16,28 +19,85 @@ use crate::problem::Kind;
 /// How many bytes of each part of a word are shown.
 const SHOWN: usize = 40;
 
-/// Refuses a change of several lines that would cut a word of the file in two at this place.
+/// Refuses a change that would cut a word of the file in two at this place.
 pub(super) fn check_words(
     h: &Haystack<'_>,
     place: &Range<usize>,
     old: &[u8],
     new: &[u8],
 ) -> Result<(), Kind> {
-    if !old.contains(&b'\n') {
-        return Ok(());
-    }
     let (above, below) = (&h.text().bytes()[..place.start], &h.text().bytes()[place.end..]);
+    let one_line = !old.contains(&b'\n');
     let (outside, inside) = (last_word(above), first_word(old));
-    let parts = [outside, inside];
-    if !parts.contains(&&b""[..]) && !begins_with_word(inside, new, below) {
-        return Err(cut_word(h, place, place.start, parts));
+    if !outside.is_empty() && !inside.is_empty() {
+        let is_kept = match one_line {
+            true => !ends_line(below) && keeps(&old[..digits(outside, inside)], new, true),
+            false => begins_with_word(inside, new, below),
+        };
+        if !is_kept {
+            return Err(cut_word(h, place, place.start, [outside, inside]));
+        }
     }
     let (inside, outside) = (last_word(old), first_word(below));
-    let parts = [inside, outside];
-    if !parts.contains(&&b""[..]) && !ends_with_word(inside, new, above) {
-        return Err(cut_word(h, place, place.end, parts));
+    if !outside.is_empty() && !inside.is_empty() {
+        let is_kept = match one_line {
+            true => {
+                !begins_line(above) && keeps(&old[old.len() - digits_before(inside, outside)..], new, false)
+            }
+            false => ends_with_word(inside, new, above),
+        };
+        if !is_kept {
+            return Err(cut_word(h, place, place.end, [inside, outside]));
+        }
     }
     Ok(())
+}
+
+/// Returns whether a change of this place would leave a part of a word.
+pub(super) fn is_in_word(h: &Haystack<'_>, place: &Range<usize>, old: &[u8]) -> bool {
+    let (above, below) = (&h.text().bytes()[..place.start], &h.text().bytes()[place.end..]);
+    let both = |one: &[u8], other: &[u8]| !one.is_empty() && !other.is_empty();
+    both(last_word(above), first_word(old)) || both(last_word(old), first_word(below))
+}
+
+/// Returns how many bytes at the beginning of `inside` must stay because it goes on from `outside`: all digits of a number,
+/// else one letter.
+fn digits(outside: &[u8], inside: &[u8]) -> usize {
+    match outside.last() {
+        Some(last) if last.is_ascii_digit() => {
+            inside.iter().take_while(|b| b.is_ascii_digit()).count().max(1)
+        }
+        _ => 1,
+    }
+}
+
+/// Returns the same for the end of `inside`, which goes on in `outside`.
+fn digits_before(inside: &[u8], outside: &[u8]) -> usize {
+    match outside.first() {
+        Some(first) if first.is_ascii_digit() => {
+            inside.iter().rev().take_while(|b| b.is_ascii_digit()).count().max(1)
+        }
+        _ => 1,
+    }
+}
+
+/// Returns whether `new` has this part at the same end. A number must not get more digits.
+fn keeps(part: &[u8], new: &[u8], at_start: bool) -> bool {
+    let rest = if at_start { new.strip_prefix(part) } else { new.strip_suffix(part) };
+    let Some(rest) = rest else { return false };
+    let next = if at_start { rest.first() } else { rest.last() };
+    !(part[0].is_ascii_digit() && next.is_some_and(u8::is_ascii_digit))
+}
+
+/// Returns whether a line begins after these bytes, its indentation aside.
+fn begins_line(above: &[u8]) -> bool {
+    let line = memchr::memrchr(b'\n', above).map_or(0, |newline| newline + 1);
+    above[line..].trim_ascii().is_empty()
+}
+
+/// Returns whether a line ends before these bytes, blanks at its end aside.
+fn ends_line(below: &[u8]) -> bool {
+    below[..memchr::memchr(b'\n', below).unwrap_or(below.len())].trim_ascii().is_empty()
 }
 
 /// Returns whether the first word of `new`, which `below` follows, is this one.
@@ -184,8 +244,41 @@ mod tests {
     }
 
     #[test]
-    fn one_line_is_text_wherever_it_stands() {
-        assert_eq!(cut("re[tea]pot\n", "cup"), None);
+    fn text_of_one_line_keeps_the_letter_beside_the_cut_and_does_not_reach_to_an_end_of_its_line() {
+        let parts = |left: &str, right: &str| Some((left.into(), right.into()));
+        for (file, new, expected) in [
+            ("make J=[2]2 all\n", "8", parts("2", "2")),
+            ("make [J=2]2 all\n", "J=8", parts("2", "2")),
+            ("make J=[2]2 all\n", "12", parts("2", "2")),
+            ("make J=2[2] all\n", "", parts("2", "2")),
+            ("a re[tea]pot b\n", "cup", parts("re", "tea")),
+            ("a [get]User()\n", "getAll", parts("get", "User")),
+            // Its other end is an end of the line.
+            (
+                "1[1,Bob]\n",
+                "1,Rob",
+                parts("1", "1,Bob").map(|(left, _): (String, String)| (left, "1".into())),
+            ),
+            ("  [x = old_name]s + 1\n", "x = new_name", parts("old_name", "s")),
+            ("f(1[1, b)] \n", "1, c)", parts("1", "1")),
+            // The part is meant.
+            ("f([get_user]_name)\n", "fetch_user", None),
+            ("f(a_[get_user(b]))\n", "get_all(b", None),
+            ("a J=2[2 b] c\n", "2 d", None),
+            ("a J=[b 2]2 c\n", "d 2", None),
+            // No word is cut.
+            ("f([tea])\n", "cup", None),
+            ("\\n[tea] b\n", "cup", None),
+        ] {
+            assert_eq!(cut(file, new), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn places_in_words_are_recognised() {
+        let text = Text::new(b"a cat concat cats".to_vec()).unwrap();
+        let is_in = |place: Range<usize>| is_in_word(&Haystack::new(&text), &place, b"cat");
+        assert_eq!([is_in(2..5), is_in(9..12), is_in(13..16)], [false, true, true]);
     }
 
     /// The words of a text with their places, read from its beginning.

@@ -2,6 +2,7 @@
 //!
 //! The first lines of the V4A failures are Codex's own, which models were trained on.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use emend_edit::excerpt::around;
@@ -31,9 +32,9 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         Kind::AnchorNotFound { anchor, total } => match total {
             0 => write!(
                 f,
-                "Failed to find context '{anchor}' in {path}{hunk}. An @@ line must be a whole line of the \
-                 file; a hunk of only + lines is inserted right after it. Copy the line from the file, or \
-                 leave the @@ bare and give unchanged lines around the new ones."
+                "Failed to find context '{anchor}' in {path}{hunk}. Without that line, a hunk needs two old lines \
+                 that stand together only once, and a hunk of only + lines needs the whole line. Copy it from the \
+                 file, or leave the @@ bare and give unchanged lines around the new ones."
             ),
             n => write!(
                 f,
@@ -137,12 +138,39 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             let (verb, part) = if *begins { ("begins", right) } else { ("ends", left) };
             write!(
                 f,
-                "The change{hunk} would cut the word '{word}' in line {line} of {path} in two: the old text {verb} with \
-                 a part of it, '{part}', which the new text does not keep there. Nothing was changed. Send whole words, \
-                 old and new, as they stand in the file:",
+                "The old text{hunk} {verb} inside the word '{word}' in line {line} of {path}: with '{part}'. If all of \
+                 '{word}' is meant, send it whole in the old text. If only '{part}' is meant, send all of the word in both \
+                 texts. Nothing was changed. The file has:",
             )?;
             write_lines(shown, f)
         }
+        Kind::OtherPlace { near, found, shown } => {
+            write!(
+                f,
+                "The lines to change{hunk} are not where the request names them: there, at line {near} of {path}, other \
+                 lines stand among them. The same lines as sent are at line {found}. Nothing was changed. If line \
+                 {near} is meant, send its lines as they are; if line {found} is meant, correct the @@ line or the number:",
+            )?;
+            shown.iter().try_for_each(|lines| {
+                write_lines(lines, f)?;
+                f.write_str("\n   ...")
+            })
+        }
+        Kind::NoPlaceBetween => write!(
+            f,
+            "There are only + lines{hunk}, other hunks follow, and the hunks before and after it are not beside each other in \
+             {path}: it has no place. Nothing was changed. Give the unchanged line above or below the new ones."
+        ),
+        Kind::LineThere { line, text } => write!(
+            f,
+            "Line {line} of {path} already is '{text}', which the change{hunk} adds right beside it: it would be there \
+             twice. Nothing was changed. Leave it out of the new lines, or give it as an unchanged line."
+        ),
+        Kind::AnchorRepeated { line } => write!(
+            f,
+            "The lines to insert{hunk} repeat line {line} of {path}, beside which they go: it stays and would be there twice. \
+             Nothing was changed. Leave the anchor out of the inserted text."
+        ),
         Kind::PartOfLine { line, shown } => {
             write!(
                 f,
@@ -310,8 +338,15 @@ fn cannot_put(path: &str, line: usize, why: CannotPut, f: &mut fmt::Formatter<'_
     }
 }
 
-fn no_change(why: NoChange) -> &'static str {
-    match why {
+fn no_change(why: NoChange) -> Cow<'static, str> {
+    let text = match why {
+        NoChange::MadeAt { line } => {
+            return format!("the new lines already stand at line {line}, where the request names them")
+                .into();
+        }
+        NoChange::SameHunk { first } => {
+            return format!("it does the same as hunk {first}. Send it once").into();
+        }
         NoChange::AlreadyHeld => "the file already holds what the request asks for",
         NoChange::AlreadyAdded => "the added lines already stand at that place",
         NoChange::AlreadyWrapped => "the file already has new_string at that place, around old_string",
@@ -323,7 +358,8 @@ fn no_change(why: NoChange) -> &'static str {
             "the hunk has only context lines. Mark those that go with - and those that come with +"
         }
         NoChange::NothingTaken => "these hunks change nothing",
-    }
+    };
+    text.into()
 }
 
 fn not_text(why: NotText) -> &'static str {

@@ -76,6 +76,9 @@ fn plan_note(note: &PlanNote) -> String {
         PlanNote::OnlyContext { hunk, line } => {
             format!("Hunk {hunk} has only context lines, at line {line}; it was left out.")
         }
+        PlanNote::InsideWords { hunk, places } => {
+            format!("Edit {hunk}: {places} of the places are parts of longer words.")
+        }
         PlanNote::OtherEncoding { file, before, after } => {
             format!("{file} was in {before}; what takes its place is in {after}")
         }
@@ -110,6 +113,10 @@ mod tests {
         let not_formatted = |why| Note::NotFormatted { file: "a.rs".into(), formatter: "ruff".into(), why };
         let lacks = UnfitFormat::Lacks { character: '\u{200b}', encoding: "windows-1252" };
         for (note, text) in [
+            (
+                Note::Plan(PlanNote::InsideWords { hunk: 1, places: 2 }),
+                "Edit 1: 2 of the places are parts of longer words.",
+            ),
             (
                 Note::Plan(PlanNote::WithoutAnchor { hunk: 2, anchor: anchor() }),
                 "Hunk 2: 'fn b() {' is no line of the file; the hunk's lines stand in one place only, so it was applied there.",

@@ -15,7 +15,7 @@ use crate::files::effort::{Effort, NotDone};
 use crate::files::history::History;
 use crate::files::note::Note;
 use crate::files::report::short_diff;
-use crate::files::roots::Roots;
+use crate::files::roots::{Roots, WorkspacePath};
 use crate::files::snapshot::Snapshot;
 use crate::files::symbols;
 use crate::problem::Problem;
@@ -43,27 +43,67 @@ impl Gathered {
                 continue;
             }
             older.insert(name.clone());
-            let since = |history: &History<'_>| history.edits_since(name, version, &now).map(Since::Edits);
-            let mut since_then = vaults.end_of_history(roots, &path.root).and_then(|end| since(&end));
-            if since_then.is_none() {
-                if context.effort == Effort::Quick {
-                    return Err(NotDone::NotQuick);
+            let since = self.since((roots, vaults), path, name, version, &now, context)?;
+            found.extend(since.map(|since| (name.clone(), version.to_owned(), since)));
+        }
+        let mut read = Vec::new();
+        for written in patch.hinted_paths() {
+            let Some(name) = self.names.get(written).filter(|name| !claimed.contains_key(*name)) else {
+                continue;
+            };
+            let Some((path, Some(snapshot))) = self.files.get(name) else { continue };
+            let now = snapshot.text.version();
+            let last_read = match context.readings.lock().of(name) {
+                Some(reading) if reading.is_change_only() => {
+                    read.push((name.clone(), None));
+                    continue;
                 }
-                // A history that cannot be read tells nothing.
-                let history = vaults.history(roots, &path.root).ok().flatten();
-                let content = || context.readings.lock().named_content(name, version);
-                let kept = || history.as_ref()?.named_content(name, version);
-                since_then = (history.as_ref().and_then(since))
-                    .or_else(|| content().or_else(kept).map(Since::Content));
+                // Only the client's own edits are between. Of another's change, the stale check decides.
+                Some(reading) if reading.version == now && reading.last_read != now => reading.last_read,
+                _ => continue,
+            };
+            let version = last_read.hex();
+            let since = self.since((roots, vaults), path, name, &version, &now, context)?;
+            found.extend(since.map(|since| (name.clone(), version.clone(), since)));
+            read.push((name.clone(), Some(version)));
+        }
+        for (name, version) in read {
+            match version {
+                Some(version) => self.sources.set_read(&name, &version),
+                None => self.sources.set_renumbered(&name),
             }
-            found.extend(since_then.map(|since| (name.clone(), version.to_owned(), since)));
         }
         for (name, version, since) in found {
             self.sources.set_since(&name, &version, since);
         }
+        self.sources.set_places(symbols::places);
         self.find_symbols((roots, vaults), patch, context)?;
         self.outline_sketches(patch, context)?;
         Ok(older)
+    }
+
+    /// Returns how a file came from a version to this one, if that is known.
+    fn since(
+        &self,
+        (roots, vaults): (&Roots, &VaultAccess),
+        path: &WorkspacePath,
+        name: &str,
+        version: &str,
+        now: &Version,
+        context: &EditContext<'_>,
+    ) -> Result<Option<Since>, NotDone<Vec<Problem>>> {
+        let edits = |history: &History<'_>| history.edits_since(name, version, now).map(Since::Edits);
+        if let Some(since) = vaults.end_of_history(roots, &path.root).and_then(|end| edits(&end)) {
+            return Ok(Some(since));
+        }
+        if context.effort == Effort::Quick {
+            return Err(NotDone::NotQuick);
+        }
+        // A history that cannot be read tells nothing.
+        let history = vaults.history(roots, &path.root).ok().flatten();
+        let content = || context.readings.lock().named_content(name, version);
+        let kept = || history.as_ref()?.named_content(name, version);
+        Ok((history.as_ref().and_then(edits)).or_else(|| content().or_else(kept).map(Since::Content)))
     }
 
     /// Finds the definitions that the request names, each in the content of the version that it names. Where that is not

@@ -45,6 +45,8 @@ pub struct Readings {
 pub struct Reading {
     /// The version that was seen.
     pub version: Version,
+    /// The version that was last read: the client's own edits have made `version` of it.
+    pub(crate) last_read: Version,
     /// The metadata of the file at that time.
     pub stat: Stat,
     /// The lines that were shown, zero-based; sorted and disjoint.
@@ -96,6 +98,7 @@ impl Readings {
     fn reading(&self, snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Reading {
         Reading {
             version: snapshot.text.version(),
+            last_read: snapshot.text.version(),
             stat: snapshot.stat,
             numbered: seen.clone(),
             seen,
@@ -206,8 +209,18 @@ impl Readings {
             None if whole => vec![0..lines],
             None => Vec::new(),
         };
-        let reading =
-            Reading { version: after, stat, seen, numbered, is_read, is_change_only, lines, content };
+        let last_read = self.of(name).filter(|_| !whole).map_or(after, |reading| reading.last_read);
+        let reading = Reading {
+            version: after,
+            last_read,
+            stat,
+            seen,
+            numbered,
+            is_read,
+            is_change_only,
+            lines,
+            content,
+        };
         self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }

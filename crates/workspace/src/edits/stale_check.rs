@@ -30,16 +30,6 @@ pub(crate) struct StaleCheck {
 }
 
 impl Gathered {
-    /// Makes planning ignore the request's line numbers in files that changed since they were read, unless the request
-    /// names the version that they refer to.
-    pub(crate) fn distrust_numbers(&mut self, claimed: &ClaimedVersions, readings: &Readings) {
-        for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
-            if readings.of(name).is_some_and(Reading::is_change_only) {
-                self.sources.set_renumbered(name);
-            }
-        }
-    }
-
     /// Runs the stale check: whether the client knows the current files, or names their versions.
     pub(crate) fn check_seen(
         &self,

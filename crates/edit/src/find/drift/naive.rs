@@ -37,7 +37,7 @@ fn cheapest(rows: &[RequestRow<'_>], file: &[&[u8]], done: usize, at: usize) -> 
 fn block_of<T>(request: &str, lines: usize, ask: impl FnOnce(&Block<'_>) -> T) -> T {
     let lines_of_request = hunk(request);
     let starts = [0..lines];
-    ask(&Block::new(&lines_of_request, &starts, block::BlockForm::Diff, None))
+    ask(&Block::new(&lines_of_request, &starts, block::BlockForm::Diff, &[]))
 }
 
 fn aligned(at: &[Option<usize>]) -> Alignment {

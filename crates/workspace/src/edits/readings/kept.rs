@@ -17,6 +17,7 @@ pub struct KeptReadings(Vec<KeptReading>);
 struct KeptReading {
     file: String,
     version: String,
+    last_read: String,
     seen: Vec<Range<usize>>,
     numbered: Vec<Range<usize>>,
     is_read: bool,
@@ -31,6 +32,7 @@ impl Readings {
         let kept = |(file, reading): (&String, &Reading)| KeptReading {
             file: file.clone(),
             version: reading.version.hex(),
+            last_read: reading.last_read.hex(),
             seen: reading.seen.clone(),
             numbered: reading.numbered.clone(),
             is_read: reading.is_read,
@@ -53,12 +55,23 @@ impl Readings {
             mode: 0,
             read_only: false,
         };
-        for KeptReading { file, version, seen, numbered, is_read, is_change_only, lines } in kept.0 {
-            let Some(version) = Version::from_hex(&version) else { continue };
+        for KeptReading { file, version, last_read, seen, numbered, is_read, is_change_only, lines } in kept.0
+        {
+            let versions = Version::from_hex(&version).zip(Version::from_hex(&last_read));
+            let Some((version, last_read)) = versions else { continue };
             if self.of(&file).is_none() {
                 let content = None;
-                let reading =
-                    Reading { version, stat, seen, numbered, is_read, is_change_only, lines, content };
+                let reading = Reading {
+                    version,
+                    last_read,
+                    stat,
+                    seen,
+                    numbered,
+                    is_read,
+                    is_change_only,
+                    lines,
+                    content,
+                };
                 self.put(&file, reading);
             }
         }

@@ -98,7 +98,6 @@ fn read_and_plan(
     let mut gathered = gather(roots, request, context)?;
     let mut claimed = gathered.claimed(roots, request)?;
     let older = gathered.trace_numbers((roots, vaults), patch, &mut claimed, context)?;
-    gathered.distrust_numbers(&claimed, &readings());
     let stale_check = gathered.check_seen(patch, &claimed, &older, &mut readings())?;
     refuse_any(gathered.check_read(&claimed, &stale_check, &readings()))?;
     refuse_any(gathered.check_numbers(patch, &claimed))?;
