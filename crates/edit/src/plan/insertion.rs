@@ -90,8 +90,8 @@ impl Placer<'_> {
         added: &[Line],
     ) -> Result<(), Kind> {
         self.check_added(added)?;
-        if stand_beside(&self.haystack, line, &insertion.lines.iter().map(String::as_str).collect::<Vec<_>>())
-        {
+        let given: Vec<&str> = insertion.lines.iter().map(String::as_str).collect();
+        if stand_beside(&self.haystack, line, &given).is_some() {
             return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
         }
         let text: usize = insertion.lines.iter().map(|line| line.len() + 2).sum();

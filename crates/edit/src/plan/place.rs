@@ -587,7 +587,7 @@ impl Placer<'_> {
             (NewLines::Given(new), _) => {
                 let given: Vec<&str> = new.iter().map(String::as_str).collect();
                 if named.symbol.is_some_and(|(_, part)| part != Part::Whole)
-                    && splice::stand_beside(&self.haystack, lines.first(), &given)
+                    && splice::stand_beside(&self.haystack, lines.first(), &given).is_some()
                 {
                     return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
                 }

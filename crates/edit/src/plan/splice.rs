@@ -37,7 +37,7 @@ pub(super) fn block(
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
     // A hunk counts as already made only if all of it is there.
-    let mut all_stand = true;
+    let (mut all_stand, mut there) = (true, None);
     for run in lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         if run[0].is_context() {
             line += run.len();
@@ -57,13 +57,18 @@ pub(super) fn block(
         let (went, came) = (gone_rest.len() - tail, &come_rest[..come_rest.len() - tail]);
         if went > 0 || !came.is_empty() {
             let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline)?;
-            all_stand &= went == 0 && stand_beside(h, line + head, came);
+            let stand = if went == 0 { stand_beside(h, line + head, came) } else { None };
+            all_stand &= stand.is_some();
+            there = there.or(stand);
             replacements.push((range, text));
         }
         line += gone.len();
     }
     if all_stand && !replacements.is_empty() {
         return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
+    }
+    if let Some(line) = there {
+        return Err(line_there(h, line));
     }
     check_edges(h, h.lines().index_of(place.start), lines)?;
     settle_final_newline(h, place, final_newline, &mut replacements)?;
@@ -84,18 +89,20 @@ pub(super) fn insertion(
     Ok(replacements.remove(0))
 }
 
-/// Returns whether distinctive lines that are inserted before line `line` stand there already, above or below, whatever
+/// Returns the line on which distinctive lines that are inserted before line `line` stand already, above or below, whatever
 /// blank lines are between: then the insertion was made before.
-pub(super) fn stand_beside(h: &Haystack<'_>, line: usize, added: &[&str]) -> bool {
+pub(super) fn stand_beside(h: &Haystack<'_>, line: usize, added: &[&str]) -> Option<usize> {
     let added = &added[leading_blank(added.iter().map(|line| line.as_bytes()))..];
     let added = &added[..added.len() - leading_blank(added.iter().rev().map(|line| line.as_bytes()))];
     let lines = h.lines();
-    let stand = |at: usize| (at..).zip(added).all(|(at, added)| lines.content(at) == added.as_bytes());
+    let stand = |at: &usize| (*at..).zip(added).all(|(at, added)| lines.content(at) == added.as_bytes());
     let below = line + leading_blank((line..lines.len()).map(|at| lines.content(at)));
     let above = line - leading_blank((0..line).rev().map(|at| lines.content(at)));
-    added.iter().any(|added| is_telling(added.as_bytes()))
-        && (below + added.len() <= lines.len() && stand(below)
-            || above.checked_sub(added.len()).is_some_and(stand))
+    if !added.iter().any(|added| is_telling(added.as_bytes())) {
+        return None;
+    }
+    let below = Some(below).filter(|below| below + added.len() <= lines.len()).filter(stand);
+    below.or_else(|| above.checked_sub(added.len()).filter(stand))
 }
 
 /// Refuses a block, found at line `first`, that grows at an edge by lines which stand beside that edge already: they would
@@ -122,9 +129,12 @@ pub(super) fn check_edges(h: &Haystack<'_>, first: usize, lines: &[Line]) -> Res
     };
     let line = repeats(&top, &|count, i| above(count - i))
         .or_else(|| repeats(&bottom, &|count, i| below(count - 1 - i)));
-    let Some(line) = line else { return Ok(()) };
-    let text = around(h.lines().content(line), 0, SHOWN_COLUMNS);
-    Err(Kind::LineThere { line: line + 1, text })
+    line.map_or(Ok(()), |line| Err(line_there(h, line)))
+}
+
+/// Makes the problem that this line would be there twice.
+fn line_there(h: &Haystack<'_>, line: usize) -> Kind {
+    Kind::LineThere { line: line + 1, text: around(h.lines().content(line), 0, SHOWN_COLUMNS) }
 }
 
 /// Returns the replacement of `gone` lines from `line` on by these lines, unless they would make a carriage return at the
@@ -255,10 +265,10 @@ mod tests {
         );
         assert_eq!(applied("one two\n}\n", "@@\n one two\n+}\n"), Ok("one two\n}\n}\n".into()));
         assert_eq!(applied("one two\nend\n", "@@\n one two\n+end\n"), Ok("one two\nend\nend\n".into()));
-        // A hunk that does something else too was not made before.
+        // A hunk that does something else too was not made before, but the line is there.
         assert_eq!(
             applied(file, "@@\n one two\n+new line\n new line\n-three four\n+3 4\n"),
-            Ok("one two\nnew line\nnew line\n3 4\n".into())
+            Err(Kind::LineThere { line: 2, text: "new line".into() })
         );
     }
 
