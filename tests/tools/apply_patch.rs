@@ -371,3 +371,50 @@ fn of_many_problems_the_first_are_told_in_full_and_all_are_counted() {
         assert_eq!((&problem["code"], &problem["hunk"]), (&json!("hunk-context-mismatch"), &json!(i + 1)));
     }
 }
+
+/// The headers of a rename in a git diff.
+fn renamed(from: &str, to: &str) -> String {
+    format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n")
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_exchange_their_names_take_their_modes_along() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with([("a", "A\n"), ("b", "B\n"), ("c", "C\n")]);
+    let set_mode = |name: &str, mode| {
+        std::fs::set_permissions(folder.at(name), PermissionsExt::from_mode(mode)).unwrap()
+    };
+    let is_executable = |name: &str| folder.at(name).metadata().unwrap().permissions().mode() & 0o111 != 0;
+    let state = || ["a", "b", "c"].map(|name| (folder.text(name), is_executable(name)));
+    set_mode("a", 0o755);
+    let before = state();
+    let mut client = serve(&folder);
+    client.patch(&(renamed("a", "b") + &renamed("b", "a"))).ok();
+    assert_eq!(state(), [("B\n".into(), false), ("A\n".into(), true), ("C\n".into(), false)]);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(state(), before);
+    let mode = "old mode 100644\nnew mode 100755\n";
+    let circle =
+        renamed("a", "b") + &renamed("b", "c").replacen('\n', &format!("\n{mode}"), 1) + &renamed("c", "a");
+    client.patch(&circle).ok();
+    assert_eq!(state(), [("C\n".into(), false), ("A\n".into(), true), ("B\n".into(), true)]);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn a_name_that_another_section_gives_up_can_be_taken_before_it() {
+    let folder = Folder::with([("a", "A\n"), ("b", "B\n")]);
+    let mut client = serve(&folder);
+    let new = "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+new\n";
+    client.patch(&(new.to_owned() + &renamed("a", "b") + &renamed("b", "deep/c"))).ok();
+    let expected = Folder::with([("a", "new\n"), ("b", "A\n"), ("deep/c", "B\n")]);
+    assert_eq!(folder.tree(), expected.tree());
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!((folder.text("a"), folder.text("b")), ("A\n".into(), "B\n".into()));
+    assert!(!folder.at("deep/c").exists());
+    // Two files cannot have one name.
+    check_refused(&folder, &(renamed("a", "c") + &renamed("b", "c")), &["already-exists"]);
+    check_refused(&folder, &(renamed("a", "b") + &renamed("b", "b")), &["already-exists"]);
+}

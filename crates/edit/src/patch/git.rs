@@ -76,6 +76,7 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
     let mut header = Header { number: lines.get(*at).map_or(0, |line| line.number), ..Header::default() };
     let mut problems = Vec::new();
     let first = *at;
+    let mut git_line = None;
     while let Some(line) = lines.get(*at) {
         let next = lines.get(*at + 1).map_or("", |line| line.text);
         if is_pair(line.text, next) {
@@ -87,6 +88,7 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
         if *at > first && line.text.starts_with("diff --") {
             break;
         }
+        git_line = git_line.or(line.text.strip_prefix("diff --git "));
         match header.line(*line) {
             Ok(true) => *at += 1,
             Ok(false) => break,
@@ -94,6 +96,15 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
                 problems.push(problem);
                 *at += 1;
             }
+        }
+    }
+    if let Some(text) = git_line
+        && let Some(new) = header.new_name().map(String::from)
+    {
+        header.git = names::split_git_line(text, &new).or(header.git);
+        if header.git.is_none() {
+            let fault = Fault::OtherGitLine { line: shorten(text), other: new };
+            problems.push(invalid(header.number, fault));
         }
     }
     if problems.is_empty() { Ok(header) } else { Err(problems) }
@@ -108,6 +119,16 @@ impl Header {
         core::mem::swap(&mut self.old_dated_nothing, &mut self.new_dated_nothing);
         core::mem::swap(&mut self.created, &mut self.deleted);
         core::mem::swap(&mut self.executable, &mut self.was_executable);
+    }
+
+    /// Returns the new name as another header than the `diff --git` line gives it, or the old one of a deleted file.
+    fn new_name(&self) -> Option<&str> {
+        let path = |name: &'_ HeaderName| matches!(name, HeaderName::Path(_));
+        let of_sides = self.sides.as_ref().and_then(|(old, new)| match if path(new) { new } else { old } {
+            HeaderName::Path(name) => Some(name.as_str()),
+            HeaderName::Nothing => None,
+        });
+        self.rename_to.as_deref().or(of_sides)
     }
 
     /// Reads the names after `---` and `+++`.

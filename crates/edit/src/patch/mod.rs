@@ -60,6 +60,9 @@ pub struct Section {
     pub executable: Option<bool>,
     /// The operation on the file.
     pub operation: Operation,
+    /// Whether the sections of its text refer to the files as they were before all of them, as in a git diff: it may take
+    /// a name that a later one frees.
+    pub is_unordered: bool,
 }
 
 /// An operation on a file.
@@ -67,6 +70,8 @@ pub struct Section {
 pub enum Operation {
     /// Create it with this content; it must not exist.
     Add(String),
+    /// Create it with this content; it must not exist, or be empty.
+    Fill(String),
     /// Give it this content, whether or not it exists.
     Write(String),
     /// Give it this content; it must exist, since the request's name for it may be no file name at all.
@@ -105,7 +110,7 @@ impl Section {
     /// Makes a section for the file at `path`, which keeps its mode.
     #[must_use]
     pub fn new(path: &str, operation: Operation) -> Self {
-        Self { edit: None, path: path.into(), executable: None, operation }
+        Self { edit: None, path: path.into(), executable: None, operation, is_unordered: false }
     }
 
     /// Returns whether it names all that it changes by the line numbers of a version.
@@ -165,7 +170,9 @@ impl Operation {
     /// Returns how many bytes of text the operation carries.
     fn bytes(&self) -> usize {
         match self {
-            Self::Add(content) | Self::Write(content) | Self::Replace(content) => content.len(),
+            Self::Add(content) | Self::Fill(content) | Self::Write(content) | Self::Replace(content) => {
+                content.len()
+            }
             Self::Delete { content } => content.as_ref().map_or(0, String::len),
             Self::Take { .. } => 0,
             Self::Update { hunks, .. } => {
@@ -378,7 +385,11 @@ impl Patch {
         self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
             Operation::Delete { .. } => true,
             Operation::Update { move_to, .. } => move_to.is_some(),
-            Operation::Add(_) | Operation::Write(_) | Operation::Replace(_) | Operation::Take { .. } => false,
+            Operation::Add(_)
+            | Operation::Fill(_)
+            | Operation::Write(_)
+            | Operation::Replace(_)
+            | Operation::Take { .. } => false,
         })
     }
 

@@ -7,6 +7,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
 /// The name that git and GNU diff write for an absent file.
 const NOTHING: &str = "/dev/null";
@@ -20,20 +21,43 @@ pub(super) enum HeaderName {
     Path(String),
 }
 
+impl fmt::Display for HeaderName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nothing => NOTHING,
+            Self::Path(name) => name,
+        })
+    }
+}
+
 /// Reads the name after `--- ` or `+++ `, without quotes and timestamp.
 pub(super) fn read(text: &str) -> HeaderName {
     let text = text.trim_start();
     let name = match unquote(text) {
         Some((name, _)) => name,
-        // A tab ends a name that may end in blanks.
-        None => text.split_once('\t').map_or(text.trim_end(), |(name, _)| name).to_string(),
+        // A tab ends a name that may end in blanks. Before a date it is the last one, since a name may have tabs.
+        None => match text.rsplit_once('\t') {
+            Some((name, date)) if is_date(date) => name.to_string(),
+            _ => text.split_once('\t').map_or(text.trim_end(), |(name, _)| name).to_string(),
+        },
     };
-    if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name) }
+    side(&name)
+}
+
+/// Returns the side that a name without quotes and timestamp stands for.
+pub(super) fn side(name: &str) -> HeaderName {
+    if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name.into()) }
+}
+
+/// Returns whether the text begins with a date as diff writes it: `2026-01-31 `.
+fn is_date(text: &str) -> bool {
+    let fits = |(shape, byte): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { shape == byte };
+    text.len() >= 11 && b"0000-00-00 ".iter().copied().zip(text.bytes()).all(fits)
 }
 
 /// Returns whether the timestamp after a name is the Unix epoch, in any time zone.
 pub(super) fn is_dated_nothing(text: &str) -> bool {
-    let date = text.split_once('\t').map_or("", |(_, date)| date);
+    let date = text.rsplit_once('\t').map_or("", |(_, date)| date);
     let is = |iso: &str, day: &str, year: &str| {
         date.starts_with(iso) || (date.contains(day) && date.trim_end().ends_with(year))
     };
@@ -123,6 +147,16 @@ pub(crate) fn from_git_line(text: &str) -> Option<(String, String)> {
     Some((old.into(), new.into()))
 }
 
+/// Splits a `diff --git` line without quotes where another header gives the new name.
+pub(super) fn split_git_line(text: &str, new: &str) -> Option<(String, String)> {
+    let text = text.trim_end();
+    if text.starts_with('"') || text.ends_with('"') {
+        return None;
+    }
+    let (old, prefix) = text.strip_suffix(new)?.rsplit_once(' ')?;
+    Some((old.into(), format!("{prefix}{new}")))
+}
+
 /// Strips `a/` and `b/`, or another of git's pairs, from two names, if both have them or the other is no file. A folder
 /// may be called `a`.
 pub(super) fn without_prefixes(old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
@@ -176,6 +210,9 @@ mod tests {
         assert_eq!(read("a/x y.txt\t2024-01-01 00:00:00 +0000"), path("a/x y.txt"));
         assert_eq!(read("\"a/caf\\303\\251 \\\"q\\\".txt\""), path("a/café \"q\".txt"));
         assert_eq!(read("/dev/null\tThu Jan  1"), HeaderName::Nothing);
+        assert_eq!(read("a/x\ty.txt\t2024-01-01 00:00:00 +0000"), path("a/x\ty.txt"));
+        assert_eq!(read("x.txt\t(.../trunk)\t(revision 1)"), path("x.txt"));
+        assert_eq!(read("x.txt\t1234-5-67"), path("x.txt"));
         assert_eq!(read("\"broken"), path("\"broken"));
         for date in ["1970-01-01 02:00:00.0 +0200", "Thu Jan  1 00:00:00 1970", "Wed Dec 31 19:00:00 1969"] {
             assert!(is_dated_nothing(&format!("a/x\t{date}")), "{date}");
@@ -203,6 +240,10 @@ mod tests {
         assert_eq!(names("\"a/\\\"q\" \"b/\\\"q\""), ("a/\"q".into(), "b/\"q".into()));
         assert_eq!(names("a/x \"b/\\t\""), ("a/x".into(), "b/\t".into()));
         assert_eq!(from_git_line("a/x y b/z w"), None);
+        assert_eq!(split_git_line("a/x y b/z w ", "z w"), Some(("a/x y".into(), "b/z w".into())));
+        assert_eq!(split_git_line("x y z w", "z w"), Some(("x y".into(), "z w".into())));
+        assert_eq!(split_git_line("a/ba a b/ba", "ba"), Some(("a/ba a".into(), "b/ba".into())));
+        assert_eq!([split_git_line("a/x y b/z w", "y w"), split_git_line("\"a/x\" b/x", "x")], [None, None]);
         // Without its prefix it may be a file of another folder, or of none.
         assert_eq!(from_git_line("x y b/x y"), None);
     }

@@ -104,6 +104,15 @@ fn unified_section(section: &Section) -> Option<String> {
                 push_side(&mut text, '+', content);
             }
         }
+        Operation::Fill(content) if content.is_empty() => return None,
+        Operation::Fill(content) => {
+            if let Some(mode) = mode {
+                text.push_str(&modes(mode));
+            }
+            text.push_str(&format!("--- {old}\n+++ {new}\n"));
+            text.push_str(&format!("@@ -0,0 +1,{} @@\n", content.split_inclusive('\n').count()));
+            push_side(&mut text, '+', content);
+        }
         Operation::Delete { content } => {
             if mode.is_some() {
                 return None;
@@ -120,8 +129,7 @@ fn unified_section(section: &Section) -> Option<String> {
         }
         Operation::Update { hunks, .. } => {
             if let Some(mode) = mode {
-                let before = if mode == "100755" { "100644" } else { "100755" };
-                text.push_str(&format!("old mode {before}\nnew mode {mode}\n"));
+                text.push_str(&modes(mode));
             }
             if renamed {
                 text.push_str(&format!(
@@ -130,8 +138,13 @@ fn unified_section(section: &Section) -> Option<String> {
                     names::quote(to)
                 ));
             }
-            if hunks.is_empty() {
-                return (mode.is_some() || renamed).then_some(text);
+            match &hunks[..] {
+                [] => return (mode.is_some() || renamed).then_some(text),
+                // It would be read as a creation.
+                [Hunk { change: Change::Range(RangeChange { first: 1, .. }), .. }] if !renamed => {
+                    return None;
+                }
+                _ => {}
             }
             text.push_str(&format!("--- {old}\n+++ {new}\n"));
             for hunk in hunks {
@@ -161,6 +174,12 @@ fn push_side(text: &mut String, sign: char, content: &str) {
     if !content.ends_with('\n') {
         text.push_str("\n\\ No newline at end of file\n");
     }
+}
+
+/// Returns the headers that give a file this mode.
+fn modes(mode: &str) -> String {
+    let before = if mode == "100755" { "100644" } else { "100755" };
+    format!("old mode {before}\nnew mode {mode}\n")
 }
 
 fn insertion(change: &RangeChange) -> Option<String> {
@@ -331,11 +350,13 @@ mod tests {
         });
         let operation = prop_oneof![
             1 => content().prop_map(Operation::Add),
+            1 => content().prop_map(Operation::Fill),
             1 => option::of(content()).prop_map(|content| Operation::Delete { content }),
             4 => update,
         ];
-        (path(), option::weighted(0.1, any::<bool>()), operation)
-            .prop_map(|(path, executable, operation)| Section { edit: None, path, executable, operation })
+        (path(), option::weighted(0.1, any::<bool>()), operation).prop_map(|(path, executable, operation)| {
+            Section { executable, is_unordered: true, ..Section::new(&path, operation) }
+        })
     }
 
     fn numbered_patch(mut sections: Vec<Section>) -> Patch {
@@ -355,7 +376,8 @@ mod tests {
 
         #[test]
         fn a_printed_v4a_patch_reads_back_the_same(sections in vec(section(), 1..3)) {
-            let patch = numbered_patch(sections);
+            let mut patch = numbered_patch(sections);
+            patch.sections.iter_mut().for_each(|section| section.is_unordered = false);
             if let Some(text) = v4a(&patch) {
                 prop_assert_eq!(codex::parse(&text), Ok(patch), "{}", text);
             }

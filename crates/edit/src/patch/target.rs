@@ -33,6 +33,10 @@ pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Prob
         {
             Target { from: new.clone(), to: new, created: false, deleted: false }
         }
+        Err(Fault::DifferentNames { old, new }) if path.is_some() => {
+            let path = path.unwrap_or_default().into();
+            return Err(refuse(Fault::AnotherFile { path, named: old, other: Some(new) }));
+        }
         target => target.map_err(refuse)?,
     };
     if target.created && target.deleted {
@@ -45,6 +49,7 @@ pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Prob
 }
 
 fn of_headers(header: &Header) -> Result<Target, Fault> {
+    check_git_line(header)?;
     let (created, deleted) = (header.created, header.deleted);
     let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
     let sides = header.sides.clone().or_else(|| {
@@ -79,6 +84,38 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
             }
         }
     }
+}
+
+/// Refuses headers that name another file than the `diff --git` line, each read with or without its prefixes.
+fn check_git_line(header: &Header) -> Result<(), Fault> {
+    let Some((old, new)) = &header.git else { return Ok(()) };
+    let git = (names::side(old), names::side(new));
+    let short_git = names::without_prefixes(git.0.clone(), git.1.clone());
+    let is_same = |a: &HeaderName, b: &HeaderName| match (a, b) {
+        (HeaderName::Path(a), HeaderName::Path(b)) => relative(a) == relative(b),
+        _ => true,
+    };
+    let are_same = |a: &(HeaderName, HeaderName), b: &(HeaderName, HeaderName)| {
+        is_same(&a.0, &b.0) && is_same(&a.1, &b.1)
+    };
+    let sides = header.sides.clone().map(|sides| {
+        let short = prefixed(header, sides.0.clone(), sides.1.clone());
+        (sides, short)
+    });
+    let renamed = header.rename_from.as_deref().zip(header.rename_to.as_deref()).map(|(from, to)| {
+        let names = (names::side(from), names::side(to));
+        (names.clone(), names)
+    });
+    for (names, short) in sides.into_iter().chain(renamed) {
+        if !are_same(&git, &names) && !are_same(&short_git, &short) {
+            let (line, other) = match is_same(&short_git.0, &short.0) {
+                true => (&git.1, &names.1),
+                false => (&git.0, &names.0),
+            };
+            return Err(Fault::OtherGitLine { line: line.to_string(), other: other.to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// Reads a rename. Its names have no prefixes, but models add them. The sides, if there are any, must name the same two
@@ -142,7 +179,7 @@ fn named(line: usize, target: Target, path: &str) -> Result<Target, Problem> {
     } else if let Some(folder) = path.strip_suffix(&target.from).filter(|folder| folder.ends_with('/')) {
         return Ok(Target { from: path.into(), to: format!("{folder}{}", target.to), ..target });
     }
-    Err(invalid(line, Fault::AnotherFile { path: path.into(), named: target.from }))
+    Err(invalid(line, Fault::AnotherFile { path: path.into(), named: target.from, other: None }))
 }
 
 #[cfg(test)]

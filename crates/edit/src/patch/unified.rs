@@ -270,6 +270,10 @@ impl<'a> Parser<'a, '_> {
             self.problems.push(invalid(line, Unified::NoFileNamed));
             return;
         };
+        if let Some(content) = of_no_lines(raws) {
+            self.sections.push(Section::new(path, Operation::Fill(content)));
+            return;
+        }
         let more = self.update(raws);
         if let Some(Section { operation: Operation::Update { hunks, .. }, .. }) =
             self.sections.last_mut().filter(|_| self.headerless)
@@ -308,6 +312,8 @@ impl<'a> Parser<'a, '_> {
                 self.problems.push(invalid(header.number, Unified::NewWithoutContent));
             }
             Operation::Add(raws.iter().map(|raw| content(raw, raw.body.new_unended)).collect())
+        } else if let Some(content) = of_no_lines(raws).filter(|_| from == to) {
+            Operation::Fill(content)
         } else {
             let move_to = (from != to).then(|| to.clone());
             if raws.is_empty() && move_to.is_none() && header.executable.is_none() {
@@ -316,7 +322,7 @@ impl<'a> Parser<'a, '_> {
             Operation::Update { hunks: self.update(raws), move_to }
         };
         let executable = header.executable;
-        self.sections.push(Section { edit: None, path: from, executable, operation });
+        self.sections.push(Section { executable, is_unordered: true, ..Section::new(&from, operation) });
     }
 
     fn update(&mut self, raws: &[RawHunk]) -> Vec<Hunk> {
@@ -330,6 +336,14 @@ impl<'a> Parser<'a, '_> {
         }
         hunks
     }
+}
+
+/// Returns the content that the only hunk of a file adds to no line (`@@ -0,0 +1,2 @@`).
+fn of_no_lines(raws: &[RawHunk]) -> Option<String> {
+    let [raw] = raws else { return None };
+    let is_new = raw.numbers.is_some_and(|numbers| numbers.old == (0, 0));
+    let adds = |line: &Line| line.before().is_none();
+    (is_new && raw.body.lines.iter().all(adds)).then(|| content(raw, raw.body.new_unended))
 }
 
 /// Returns the text of a hunk that is one whole side of a file.

@@ -460,16 +460,16 @@ impl Rest {
 
 /// Builds the plan of a request: places every hunk and checks the whole.
 pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Plan, Vec<Problem>> {
-    let mut overlay = Overlay::new(sources, limits);
+    let mut overlay = Overlay::new(patch.sections(), sources, limits);
     let mut problems = Vec::new();
     // Of files that an edit was to change which failed, nothing is known to the edits after it.
     let mut unknown: BTreeMap<&str, usize> = BTreeMap::new();
-    for section in patch.sections() {
+    for (i, section) in patch.sections().iter().enumerate() {
         let failed_before = |path| unknown.get(path).is_some_and(|edit| Some(*edit) != section.edit);
         if section.paths().any(failed_before) {
             continue;
         }
-        let Err(mut found) = overlay.plan(section) else { continue };
+        let Err(mut found) = overlay.plan(i, section) else { continue };
         let spent = found.last().is_some_and(is_spent);
         if let Some(edit) = section.edit {
             found.iter_mut().for_each(|problem| problem.edit = Some(edit));
@@ -479,6 +479,9 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Pl
         if spent {
             break;
         }
+    }
+    if problems.is_empty() {
+        problems.extend(overlay.unplaced());
     }
     if !problems.is_empty() {
         tell_how_many_fit(patch, &mut problems);

@@ -26,6 +26,10 @@ pub(super) struct Overlay<'a> {
     pub(super) notes: Vec<PlanNote>,
     /// The files on disk whose whole content is discarded.
     pub(super) discarded: Vec<String>,
+    /// The names that sections of a git diff free, each with the index of the last such section.
+    freed: BTreeMap<String, usize>,
+    /// The states of files that wait until a later section frees their names, by the index of the file.
+    waiting: BTreeMap<usize, OverlayFile>,
 }
 
 /// One file: its state on disk, and its current state.
@@ -53,8 +57,18 @@ enum CurrentState {
 }
 
 impl<'a> Overlay<'a> {
-    pub(super) fn new(sources: &'a Sources, limits: &'a FindLimits) -> Self {
+    pub(super) fn new(sections: &[Section], sources: &'a Sources, limits: &'a FindLimits) -> Self {
+        let resolve = |path: &str| sources.resolve(path).ok().map(String::from);
+        let frees = |section: &Section| match &section.operation {
+            Operation::Delete { .. } => section.is_unordered,
+            Operation::Update { move_to: Some(target), .. } => {
+                section.is_unordered && resolve(target) != resolve(&section.path)
+            }
+            _ => false,
+        };
+        let freed = sections.iter().enumerate().filter(|(_, section)| frees(section));
         Self {
+            freed: freed.filter_map(|(i, section)| Some((resolve(&section.path)?, i))).collect(),
             sources,
             budget: Budget::new(limits),
             limits,
@@ -62,35 +76,64 @@ impl<'a> Overlay<'a> {
             places: BTreeMap::new(),
             notes: Vec::new(),
             discarded: Vec::new(),
+            waiting: BTreeMap::new(),
         }
     }
 
-    /// Plans a section over the state that the earlier sections have left.
-    pub(super) fn plan(&mut self, section: &Section) -> Result<(), Vec<Problem>> {
+    /// Plans the section with this index over the state that the earlier sections have left.
+    pub(super) fn plan(&mut self, index: usize, section: &Section) -> Result<(), Vec<Problem>> {
         let one = |problem: Problem| alloc::vec![problem];
         let name = self.sources.resolve(&section.path).map(String::from).map_err(one)?;
         let at = self.file(&name);
-        self.operate(at, &name, &section.operation)?;
         if section.executable.is_some() {
-            // The section may have moved the file.
-            let target = match &section.operation {
-                Operation::Update { move_to: Some(target), .. } => {
-                    self.sources.resolve(target).map(String::from).map_err(one)?
-                }
-                _ => name,
-            };
-            let at = self.file(&target);
             self.files[at].executable = section.executable;
+        }
+        let index = if section.is_unordered { index } else { usize::MAX };
+        self.operate(at, &name, &section.operation, index)?;
+        // Its name may be free now.
+        if matches!(self.files[at].now, CurrentState::Gone)
+            && let Some(waiting) = self.waiting.remove(&at)
+        {
+            self.files[at] = waiting;
         }
         Ok(())
     }
 
-    fn operate(&mut self, at: usize, name: &str, operation: &Operation) -> Result<(), Vec<Problem>> {
+    /// Returns whether a file may wait for a name that the section with this index wants.
+    fn may_wait(&self, at: usize, section: usize) -> bool {
+        let is_freed = self.freed.get(&self.files[at].name).is_some_and(|&last| last > section);
+        is_freed && !self.waiting.contains_key(&at)
+    }
+
+    fn operate(
+        &mut self,
+        at: usize,
+        name: &str,
+        operation: &Operation,
+        index: usize,
+    ) -> Result<(), Vec<Problem>> {
         let one = |problem: Problem| alloc::vec![problem];
         match operation {
-            Operation::Add(content) => {
-                if self.text(at).is_some() {
-                    return Err(one(Problem::new(Kind::AlreadyExists).at(name)));
+            Operation::Add(content) | Operation::Fill(content) => {
+                let is_fill = matches!(operation, Operation::Fill(_));
+                if self.text(at).is_some_and(|text| !is_fill || !text.raw().is_empty()) {
+                    if !self.may_wait(at, index) {
+                        return Err(one(Problem::new(Kind::AlreadyExists).at(name)));
+                    }
+                    let executable = self.files[at].executable.take();
+                    let text = self.new_text(content.as_bytes().to_vec());
+                    let text = text.map_err(|kind| one(Problem::new(kind).at(name)))?;
+                    let file = &self.files[at];
+                    let waiting = OverlayFile {
+                        name: name.into(),
+                        before: file.before.clone(),
+                        now: CurrentState::New(text),
+                        hunks: Vec::new(),
+                        was_executable: file.was_executable,
+                        executable,
+                    };
+                    self.waiting.insert(at, waiting);
+                    return Ok(());
                 }
                 if let Some(before) = &self.files[at].before {
                     check_elisions(before, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
@@ -149,7 +192,7 @@ impl<'a> Overlay<'a> {
                     }
                 }
                 match move_to {
-                    Some(target) => self.rename(at, target).map_err(one),
+                    Some(target) => self.rename(at, target, index).map_err(one),
                     None => Ok(()),
                 }
             }
@@ -361,10 +404,13 @@ impl<'a> Overlay<'a> {
 
     /// Gives new content to a file that does not exist.
     fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
-        self.limits.check_file(content.len())?;
-        let text = Arc::new(Text::new(content)?);
-        self.files[at].now = CurrentState::New(text);
+        self.files[at].now = CurrentState::New(self.new_text(content)?);
         Ok(())
+    }
+
+    fn new_text(&self, content: Vec<u8>) -> Result<Arc<Text>, Kind> {
+        self.limits.check_file(content.len())?;
+        Ok(Arc::new(Text::new(content)?))
     }
 
     /// Applies an edit to the current content.
@@ -415,14 +461,15 @@ impl<'a> Overlay<'a> {
         self.limits.check_file(len).map_err(|kind| alloc::vec![Problem::new(kind)])
     }
 
-    /// Moves a file to another name. A move onto itself changes nothing.
-    fn rename(&mut self, at: usize, target: &str) -> Result<(), Problem> {
+    /// Moves a file to another name, or lets it wait for that. A move onto itself changes nothing.
+    fn rename(&mut self, at: usize, target: &str, index: usize) -> Result<(), Problem> {
         let name = String::from(self.sources.resolve(target)?);
         let to = self.file(&name);
         if to == at {
             return Ok(());
         }
-        if self.text(to).is_some() {
+        let waits = self.text(to).is_some();
+        if waits && !self.may_wait(to, index) {
             return Err(Problem::new(Kind::TargetExists).at(&name));
         }
         let hunks = core::mem::take(&mut self.files[at].hunks);
@@ -437,10 +484,19 @@ impl<'a> Overlay<'a> {
             },
             now => now,
         };
-        self.files[to].now = moved;
-        self.files[to].was_executable = self.files[at].was_executable;
-        self.files[to].executable = self.files[at].executable.take();
-        self.files[to].hunks.extend(hunks);
+        let was_executable = self.files[at].was_executable;
+        let executable = self.files[at].executable.take();
+        if waits {
+            let before = self.files[to].before.clone();
+            let file = OverlayFile { name, before, now: moved, hunks, was_executable, executable };
+            self.waiting.insert(to, file);
+            return Ok(());
+        }
+        let file = &mut self.files[to];
+        file.now = moved;
+        file.was_executable = was_executable;
+        file.executable = executable;
+        file.hunks.extend(hunks);
         Ok(())
     }
 }
@@ -472,6 +528,13 @@ fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
         suspect::loss_between(&old.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &new)
     };
     suspect::elisions(&haystack, content.lines(), loss)
+}
+
+impl Overlay<'_> {
+    /// Returns a problem for each file whose name did not become free.
+    pub(super) fn unplaced(&self) -> impl Iterator<Item = Problem> {
+        self.waiting.values().map(|file| Problem::new(Kind::TargetExists).at(&file.name))
+    }
 }
 
 impl OverlayFile {

@@ -59,10 +59,16 @@ pub enum Header {
         old: String,
         new: String,
     },
-    /// The caller has named another file.
+    /// The `diff --git` line has one name, and another header the other.
+    OtherGitLine {
+        line: String,
+        other: String,
+    },
+    /// The caller has named another file than the headers; they may have two names.
     AnotherFile {
         path: String,
         named: String,
+        other: Option<String>,
     },
 }
 

@@ -45,8 +45,20 @@ pub(super) fn header(fault: &Header) -> (String, String) {
             );
             return (what, format!("rename from {old}\nrename to {new}"));
         }
-        Header::AnotherFile { path, named } => {
-            let what = format!("'path' is '{path}', but the diff is of '{named}'; leave out one of them");
+        Header::OtherGitLine { line, other } => {
+            let what = format!(
+                "the headers name different files: the line 'diff --git' has '{line}', and another header has '{other}'. \
+                 Write the same name in all of them, or leave out the line 'diff --git'"
+            );
+            let name = other.strip_prefix("a/").or(other.strip_prefix("b/")).unwrap_or(other);
+            return (what, format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}"));
+        }
+        Header::AnotherFile { path, named, other } => {
+            let both = other.as_ref().map(|other| format!("' and '{other}")).unwrap_or_default();
+            let what = format!(
+                "'path' is '{path}', but the headers name '{named}{both}'. To change {path}, write that name in the \
+                 headers, or leave out the headers; to change another file, leave out 'path'"
+            );
             return (what, format!("--- a/{path}\n+++ b/{path}"));
         }
     };

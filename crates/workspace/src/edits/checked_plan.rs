@@ -7,6 +7,7 @@ use std::sync::Arc;
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan, Plan};
 
+use crate::disk::Stat;
 use crate::files::commit::{Job, Like};
 use crate::files::history::Origin;
 use crate::files::report::Report;
@@ -49,6 +50,20 @@ impl CheckedPlan {
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);
         files.filter_map(|(plan, reported)| self.job(plan, reported.after)).collect()
+    }
+
+    /// Returns whether a file was executable before the edit that left it like this, if the edit changed that.
+    pub(crate) fn was_executable(&self, plan: &FilePlan, now: Option<&Stat>) -> Option<bool> {
+        let is_executable = |stat: &Stat| stat.mode & 0o111 != 0;
+        let before = self.files.get(&plan.name).and_then(|(_, before)| before.as_ref());
+        match before.zip(now).filter(|_| plan.metadata_from.is_some()) {
+            // The file that took its place brought its own mode.
+            Some((before, now)) => {
+                let was = is_executable(&before.stat);
+                (was != is_executable(now)).then_some(was)
+            }
+            None => plan.executable.map(|executable| !executable),
+        }
     }
 
     fn job<'a>(&'a self, plan: &'a FilePlan, after: Option<Version>) -> Option<Job<'a>> {

@@ -152,7 +152,10 @@ impl Gathered {
     /// Returns the files whose whole content the client gave.
     pub(crate) fn given(&self, patch: &Patch) -> Vec<String> {
         let gives = |operation: &Operation| {
-            matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Add(_))
+            matches!(
+                operation,
+                Operation::Write(_) | Operation::Replace(_) | Operation::Add(_) | Operation::Fill(_)
+            )
         };
         self.named(patch, gives).collect()
     }

@@ -368,7 +368,7 @@ impl VaultAccess {
                 RecordedFile {
                     entry: entry.clone(),
                     kept: kept.clone(),
-                    was_executable: plan.executable.map(|executable| !executable),
+                    was_executable: checked.was_executable(plan, stat.as_ref()),
                     lines: RecordedLines::from_action(&plan.action),
                     left: stat.as_ref().and_then(FileMark::from_stat),
                     added: reported.diff.added,

@@ -16,7 +16,7 @@ use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
 use emend_workspace::{EditContext, Mutex, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
-use crate::{Scene, edit, make_first_edit, many_files, native, one_file, portable, versions};
+use crate::{Scene, edit, make_first_edit, many_files, native, one_file, portable, swapped_files, versions};
 
 /// What the victim does: in which folder, which edit, on which disk, and before which call it dies.
 const ORDER: &str = "EMEND_VICTIM";
@@ -76,6 +76,7 @@ fn patch_of(which: &str) -> Option<Patch> {
     match edit_of(which) {
         "one" => Some(one_file()),
         "many" => Some(many_files()),
+        "swap" => Some(swapped_files()),
         "create" => Some(Patch::write("n.txt", "new\n".into())),
         "linked" => {
             let change = TextChange { old: "one\ntwo\n".into(), new: "1\n".into(), ..TextChange::default() };
@@ -218,6 +219,7 @@ fn a_file_that_is_written_in_place_is_old_or_new_once_recovery_has_run() {
 #[test]
 fn many_files_are_all_old_or_all_new_wherever_the_process_is_killed() {
     kill_everywhere("warm many", "native");
+    kill_everywhere("warm swap", "native");
 }
 
 #[test]

@@ -119,6 +119,19 @@ pub(crate) fn many_files() -> Patch {
     .unwrap()
 }
 
+/// Two files that exchange their names, one of them with a change, and one whose new name a third has given up.
+pub(crate) fn swapped_files() -> Patch {
+    let renamed =
+        |from: &str, to: &str| format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    let change = "--- a/a.txt\n+++ b/b.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
+    let text = renamed("a.txt", "b.txt")
+        + change
+        + &renamed("b.txt", "a.txt")
+        + &renamed("old/place.txt", "gone.txt")
+        + &renamed("gone.txt", "new/gone.txt");
+    unified::parse(&text, None).unwrap()
+}
+
 pub(crate) fn versions() -> BTreeMap<String, String> {
     [("gone.txt".to_owned(), emend_edit::Version::hash(b"bye\n").short())].into()
 }
@@ -191,6 +204,7 @@ fn many_files_are_all_old_or_all_new_whichever_call_fails() {
         fail_every_call((native, Scene::warm_workspace), errno, &many_files(), &versions());
     }
     fail_every_call((native, Scene::workspace), EIO, &many_files(), &versions());
+    fail_every_call((native, Scene::warm_workspace), EIO, &swapped_files(), &BTreeMap::new());
     fail_every_call((portable, Scene::warm_workspace), EIO, &many_files(), &versions());
 }
 
@@ -294,6 +308,7 @@ fn a_disk_that_fails_for_good_is_told_truly_and_mended_by_the_next_start() {
     fail_for_good((native, Scene::workspace), &one_file(), &BTreeMap::new());
     fail_for_good((native, Scene::warm_workspace), &one_file(), &BTreeMap::new());
     fail_for_good((portable, Scene::workspace), &many_files(), &versions());
+    fail_for_good((native, Scene::warm_workspace), &swapped_files(), &BTreeMap::new());
 }
 
 /// Runs the edit of one file while somebody else does this right before the exchange.

@@ -185,7 +185,7 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
     let gone = only(
         "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n",
     );
-    assert_eq!(gone, Section::new("f", Operation::Delete { content: Some("a\nb\n".into()) }));
+    assert_eq!(gone.operation, Operation::Delete { content: Some("a\nb\n".into()) });
     let gone = only("diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n");
     assert_eq!(gone.operation, Operation::Delete { content: None });
     // GNU diff names an absent file, and gives it the Unix epoch as timestamp.
@@ -204,7 +204,7 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
 fn renames_and_modes_are_read() {
     let pure = only("diff --git a/x y b/z\nsimilarity index 100%\nrename from x y\nrename to z\n");
     let moved = Operation::Update { hunks: vec![], move_to: Some("z".into()) };
-    assert_eq!(pure, Section::new("x y", moved));
+    assert_eq!((&pure.path[..], pure.operation), ("x y", moved));
     let text = "diff --git a/x b/z\nsimilarity index 50%\nrename from x\nrename to z\nindex 1..2 100644\n--- a/x\n+++ \
                 b/z\n@@ -1 +1 @@\n-a\n+b\n";
     let Operation::Update { hunks, move_to } = only(text).operation else { panic!() };
@@ -300,7 +300,9 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
         assert!(refusal(&diff(other), None)[0].contains("LineEndings"), "{other}");
     }
     let emptied = diff("@@ -1 +0,0 @@\n-c\r\n");
-    assert!(parse(&emptied, None).is_ok() && recognise::reverse(&emptied, None).is_err());
+    assert!(parse(&emptied, None).is_ok());
+    let filled = diff("@@ -0,0 +1,1 @@\n+c\r\n");
+    assert!(recognise::reverse(&emptied, None).unwrap().unwrap().ends_with(&filled));
     // Where those have both, either is one of them.
     assert_eq!(signs(&diff("@@ -1,2 +1,3 @@\n a\r\n+c\n b\n")), [" a", "+c", " b"]);
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\n+c\r\n+d\n")), ["-a", "-b", "+c", "+d"]);
@@ -361,11 +363,53 @@ fn prose_that_speaks_of_binary_files_is_no_header() {
 
 #[test]
 fn the_side_of_a_new_file_says_its_name_whatever_stands_above() {
-    for (name, path) in [("b/x", "x"), ("x", "x"), ("y", "y")] {
-        let diff = format!("diff --git a/x b/x\n--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+n\n");
-        let section = only(&diff);
-        assert_eq!((&section.path[..], section.operation), (path, Operation::Add("n\n".into())));
+    let diff = |name: &str| format!("diff --git a/x b/x\n--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+n\n");
+    for name in ["b/x", "x"] {
+        let section = only(&diff(name));
+        assert_eq!((&section.path[..], section.operation), ("x", Operation::Add("n\n".into())));
     }
+    for name in ["y", "b/y", "b/x/x", "b/b/x"] {
+        assert!(refusal(&diff(name), None)[0].contains("OtherGitLine"), "{name}");
+    }
+}
+
+#[test]
+fn all_headers_name_the_same_files() {
+    let git = |names: &str| format!("diff --git {names}\n");
+    let sides = |old: &str, new: &str| format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n");
+    let renamed = |old: &str, new: &str| format!("rename from {old}\nrename to {new}\n");
+    for (text, path) in [
+        (git("a/x b/x") + &sides("a/x", "b/x"), "x"),
+        (git("a/x b/x") + &sides("x", "x"), "x"),
+        (git("x x") + &sides("a/x", "b/x"), "x"),
+        (git("a/x b/x") + &sides("i/x", "w/x"), "x"),
+        (git("i/x w/x") + &sides("i/x", "w/x"), "x"),
+        (git("x y x y") + &sides("x y\t", "x y\t"), "x y"),
+        (git("\"a/\\tx\" \"b/\\tx\"") + &sides("\"a/\\tx\"", "\"b/\\tx\""), "\tx"),
+        (git("./x ./x") + &sides("x", "x"), "x"),
+        (git("a/x b/y") + &renamed("x", "y"), "x"),
+        (git("a/x b/y") + &renamed("x", "y") + &sides("a/x", "b/y"), "x"),
+        (git("a/x y b/z w") + &renamed("x y", "z w"), "x y"),
+        (git("a/x b/x") + &renamed("a/x", "b/x") + &sides("a/x", "b/x"), "x"),
+        (git("a/x b/x") + "deleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "x"),
+    ] {
+        assert_eq!(only(&text).path, path, "{text}");
+    }
+    for text in [
+        git("a/x b/x") + &sides("a/y", "b/y"),
+        git("a/x b/y") + &sides("a/x", "b/x"),
+        git("a/x b/x") + &sides("b/x", "b/x"),
+        git("a/x b/x") + &renamed("x", "y"),
+        git("a/x b/y") + &renamed("y", "x"),
+        git("a/x y b/z w") + &renamed("x", "w"),
+        git("a/x y b/z w") + &sides("a/x", "b/x"),
+        git("a/x b/x") + "deleted file mode 100644\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+    ] {
+        assert!(refusal(&text, None)[0].contains("OtherGitLine"), "{text}");
+    }
+    let named = "--- y\n+++ z\n@@ -1 +1 @@\n-a\n+b\n";
+    assert!(refusal(named, Some("x"))[0].contains("AnotherFile"));
+    assert!(refusal(named, None)[0].contains("DifferentNames"));
 }
 
 #[test]
