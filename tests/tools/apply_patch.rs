@@ -418,3 +418,60 @@ fn a_name_that_another_section_gives_up_can_be_taken_before_it() {
     check_refused(&folder, &(renamed("a", "c") + &renamed("b", "c")), &["already-exists"]);
     check_refused(&folder, &(renamed("a", "b") + &renamed("b", "b")), &["already-exists"]);
 }
+
+#[test]
+fn escaped_line_breaks_are_named() {
+    let folder = Folder::with([("t.py", "x = 1\ny = 2\n")]);
+    let mut client = serve(&folder);
+    for patch in [
+        "*** Begin Patch\\n*** Update File: t.py\\n@@\\n-y = 2\\n+y = 3\\n*** End Patch",
+        "--- a/t.py\\n+++ b/t.py\\n@@ -1,2 +1,2 @@\\n x = 1\\n-y = 2\\n+y = 3\\n",
+        "t.py\\r\\n<<<<<<< SEARCH\\r\\ny = 2\\r\\n=======\\r\\ny = 3\\r\\n>>>>>>> REPLACE\\r\\n",
+        "t.py\\n```\\ny = 3\\n```\\n",
+    ] {
+        for format in [json!({}), json!({"format": "unified"}), json!({"format": "v4a"})] {
+            let mut arguments = json!({"patch": patch, "path": "t.py"});
+            arguments.as_object_mut().unwrap().extend(format.as_object().unwrap().clone());
+            let answer = client.call("apply_patch", arguments).refused("invalid-format");
+            assert!(
+                answer.text.starts_with("The line breaks are escaped: send real line breaks."),
+                "{}",
+                answer.text
+            );
+        }
+    }
+    assert_eq!(folder.text("t.py"), "x = 1\ny = 2\n");
+}
+
+#[test]
+fn a_refusal_says_how_to_create_the_file_if_the_hunks_only_add_lines() {
+    let folder = Folder::with([("t.py", "x = 1\n")]);
+    for (patch, hint) in [
+        ("*** Update File: new.py\n@@\n+x = 1", true),
+        ("*** Update File: new.py\n@@\n-x = 1\n+x = 2", false),
+        ("--- a/new.py\n+++ b/new.py\n@@ -3,0 +4 @@\n+x = 1\n", true),
+        ("--- a/new.py\n+++ b/new.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n", false),
+    ] {
+        let answer = check_refused(&folder, patch, &["missing-original"]);
+        assert_eq!(answer.text.contains("'--- /dev/null' above '+++ b/new.py'"), hint, "{}", answer.text);
+    }
+}
+
+#[test]
+fn what_a_viewer_shows_beside_lines_is_not_written() {
+    let folder = Folder::with([("t.py", "def b():\n    x = 1\n    y = 2\n")]);
+    let before = folder.text("t.py");
+    let mut client = serve(&folder);
+    client.read("t.py");
+    let mut replace = |old: &str, new: &str| {
+        client.call("str_replace", json!({"path": "t.py", "old_string": old, "new_string": new}))
+    };
+    replace("    x = 1\n    y = 2", "    x = 5^M\n    y = 6^M").refused("escaped-text");
+    replace("    x = 1\n    y = 2", "2#ab|    x = 5\n3#ab|    y = 6").refused("escaped-text");
+    let answer = replace("    x = 1^M\n    y = 2^M", "    x = 5^M\n    y = 6^M").refused("search-not-found");
+    assert!(answer.text.contains("\"^M\" at the end of the line"), "{}", answer.text);
+    assert!(answer.text.contains("leave such out of the old and of the new lines"), "{}", answer.text);
+    let answer = replace("2#ab|    x = 1\n3#ab|    y = 2", "2#ab|    x = 5").refused("search-not-found");
+    assert!(answer.text.contains("\"2#ab|\" before the line"), "{}", answer.text);
+    assert_eq!(folder.text("t.py"), before);
+}

@@ -300,6 +300,8 @@ pub enum Kind {
 
     // Files.
     MissingOriginal,
+    /// The file of hunks that only add lines does not exist.
+    NothingToAddTo,
     /// The file to add exists.
     AlreadyExists,
     /// The target of the move exists.
@@ -564,7 +566,7 @@ impl Kind {
             Self::EscapedText { .. } => Code::EscapedText,
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,
             Self::NoOp { .. } => Code::NoOp,
-            Self::MissingOriginal | Self::NoSource => Code::MissingOriginal,
+            Self::MissingOriginal | Self::NothingToAddTo | Self::NoSource => Code::MissingOriginal,
             Self::AlreadyExists | Self::TargetExists => Code::AlreadyExists,
             Self::NotText { .. } => Code::NotText,
             Self::NotEncodable { .. } => Code::NotEncodable,

@@ -64,6 +64,16 @@ impl Change {
         after as isize - self.old_lines() as isize
     }
 
+    /// Returns whether it adds lines and has no old line but blank ones.
+    pub(crate) fn only_adds(&self) -> bool {
+        let is_blank = |line: &Line| line.before().is_none_or(|text| text.trim().is_empty());
+        match self {
+            Self::Lines(change) => change.lines.iter().all(is_blank),
+            Self::Range(change) => change.count == 0,
+            _ => false,
+        }
+    }
+
     /// Returns the change without that line, for a text whose lines have moved.
     #[must_use]
     pub fn without_hint(&self) -> Self {

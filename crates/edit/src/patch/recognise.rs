@@ -72,7 +72,7 @@ impl Format {
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let plain = colours::strip(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
     let text = plain.as_deref().unwrap_or(text);
-    match format.or_else(|| recognise(text)) {
+    let parsed = match format.or_else(|| recognise(text)) {
         Some(Format::V4a) => v4a::parse(text),
         Some(Format::Unified) => unified::parse(text, path),
         Some(Format::Context) => context::parse(text, path),
@@ -82,7 +82,17 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
         Some(Format::Whole) if format.is_none() => whole::parse_named(text, path),
         Some(Format::Whole) => whole::parse(text, path),
         None => Err(vec![unknown(text)]),
+    };
+    match has_escaped_breaks(text) {
+        true => parsed.map_err(|_| vec![invalid_text(Malformed::EscapedBreaks)]),
+        false => parsed,
     }
+}
+
+/// Returns whether the text is one line, and several with a format if each `\n` in it is a line break.
+fn has_escaped_breaks(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains('\n') && text.contains("\\n") && recognise(&text.replace("\\n", "\n")).is_some()
 }
 
 /// Prints a unified diff as the one that takes its changes back. `None` for a text in another format, and for what no diff

@@ -173,7 +173,11 @@ impl<'a> Overlay<'a> {
             }
             Operation::Update { hunks, move_to } => {
                 self.charge(at).map_err(|kind| one(Problem::new(kind).at(name)))?;
-                let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
+                let Some(text) = self.text(at) else {
+                    let only_adds = !hunks.is_empty() && hunks.iter().all(|hunk| hunk.change.only_adds());
+                    let kind = if only_adds { Kind::NothingToAddTo } else { Kind::MissingOriginal };
+                    return Err(one(Problem::new(kind).at(name)));
+                };
                 // Line numbers are those that the caller saw; a section or another program may have moved them.
                 let renumbered = self.sources.renumbered.contains(name);
                 let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);

@@ -172,7 +172,8 @@ impl Placer<'_> {
     pub(super) fn check_added(&self, lines: &[Line]) -> Result<(), Kind> {
         let added: Vec<&str> =
             lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect();
-        suspect::check(&self.haystack, &added, || suspect::loss(lines))
+        suspect::check(&self.haystack, &added, || suspect::loss(lines))?;
+        suspect::gutters(&self.haystack, lines.iter().filter_map(Line::before), &added)
     }
 
     fn lines(&mut self, number: usize, change: &LineChange, numbers: &HunkNumbers) -> Result<(), Kind> {

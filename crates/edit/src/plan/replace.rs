@@ -54,7 +54,9 @@ impl Placer<'_> {
         }
         let lines = |text| str::lines(text).collect::<Vec<_>>();
         let loss = || suspect::loss_between(&lines(&change.old), &lines(&change.new));
-        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loss)?;
+        let added = added_lines(&change.old, &change.new);
+        suspect::check(&self.haystack, &added, loss)?;
+        suspect::gutters(&self.haystack, change.old.lines(), &added)?;
         let mut in_words = 0;
         for found in &matches {
             self.check_last_line(&found.range, old, new)?;

@@ -5,12 +5,15 @@
 //! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
+//! - `^M` or `\r` in letters at the end of every line, if the file has none.
+//! - Line numbers before every line, if neither the file nor the old text has such lines.
 //!
 //! Text that the file itself contains is never suspect. Replacements by line number and whole files are not checked for
 //! escapes, so that escaped text can be written.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::elision::{is_elision, speaks_of_what_stays};
 use crate::find::Haystack;
@@ -31,7 +34,8 @@ pub(super) struct Loss {
 pub(super) fn check(h: &Haystack<'_>, added: &[&str], loss: impl FnOnce() -> Loss) -> Result<(), Kind> {
     elisions(h, added.iter().copied(), loss)?;
     escapes(h, added)?;
-    shown_space(h, added)
+    shown_space(h, added)?;
+    shown_endings(h, added)
 }
 
 /// Refuses elisions that the file does not contain, if the change removes lines that they may stand for.
@@ -134,6 +138,78 @@ fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     Ok(())
 }
 
+/// The signs with which programs show the end of a line of a CRLF file.
+const SHOWN_ENDINGS: &[&str] = &["^M", "\\r"];
+
+/// Refuses lines that all end with a sign for a carriage return, if the file has no such sign.
+fn shown_endings(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
+    for &sign in SHOWN_ENDINGS {
+        let mut telling = added.iter().filter(|line| !line.trim().is_empty()).peekable();
+        let Some(&&line) = telling.peek() else { return Ok(()) };
+        if telling.all(|line| line.ends_with(sign))
+            && memchr::memmem::find(h.text().bytes(), sign.as_bytes()).is_none()
+        {
+            return Err(Kind::EscapedText { line: line.into(), escape: sign, instead: "real line endings" });
+        }
+    }
+    Ok(())
+}
+
+/// A line number before a line: what stands before it, the number, and the character after it.
+#[derive(PartialEq, Eq)]
+struct Gutter<'l> {
+    head: &'l str,
+    number: usize,
+    end: Option<char>,
+}
+
+impl<'l> Gutter<'l> {
+    /// Reads signs, a number and a sign, such as `//12 `, `<12>` or `12-`. What lists have there is no gutter.
+    fn before(line: &'l str) -> Option<Self> {
+        let line = line.trim_start();
+        let (head, rest) = line.split_at(line.find(char::is_alphanumeric)?);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let end = rest[digits..].chars().next();
+        let is_sign = |c: char| !c.is_alphanumeric() && !",.;)_".contains(c);
+        let number = rest[..digits].parse().ok()?;
+        end.is_none_or(is_sign).then_some(Self { head, number, end })
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        self.head == other.head && (self.end == other.end || self.end.is_none() || other.end.is_none())
+    }
+}
+
+/// Refuses lines that all have the line numbers of a reading before them, if no line of the file and of the old text looks
+/// so. Numbers of lists begin at 0 or 1, and others can be larger than any number of a line.
+pub(super) fn gutters<'l>(
+    h: &Haystack<'_>,
+    mut old: impl Iterator<Item = &'l str>,
+    added: &[&str],
+) -> Result<(), Kind> {
+    let telling = added.iter().filter(|line| !line.trim().is_empty());
+    let Some(gutters) = telling.map(|line| Gutter::before(line)).collect::<Option<Vec<Gutter<'_>>>>() else {
+        return Ok(());
+    };
+    let [first, .., last] = &gutters[..] else { return Ok(()) };
+    let counts = |pair: &[Gutter<'_>]| {
+        pair[0].is_alike(&pair[1]) && (pair[0].number..=pair[0].number + 1).contains(&pair[1].number)
+    };
+    let lines = h.lines();
+    let is_number =
+        first.number > 1 && first.number < last.number && last.number <= lines.len() + added.len();
+    if !is_number || !gutters.windows(2).all(counts) {
+        return Ok(());
+    }
+    let is_such = |line: &str| Gutter::before(line).is_some_and(|gutter| gutter.is_alike(first));
+    let is_of_file = || (0..lines.len()).any(|i| is_such(&String::from_utf8_lossy(lines.content(i))));
+    if old.any(is_such) || is_of_file() {
+        return Ok(());
+    }
+    let line = added.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
+    Err(Kind::EscapedText { line: line.into(), escape: "line numbers", instead: "the lines alone" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +270,42 @@ mod tests {
     fn signs_for_white_space_may_be_meant() {
         assert!(!escaped("\u{b7} a\n", &["\u{b7}b"]));
         assert!(!escaped("a\n", &["\u{b7} b", "a \u{2192}b", "\u{2192}"]));
+    }
+
+    #[test]
+    fn shown_line_ends_and_line_numbers_are_suspect_if_every_line_has_them() {
+        assert!(escaped("a\nb\n", &["x^M", "", "y^M"]) && escaped("a\n", &["x\\r"]));
+        assert!(!escaped("a\n", &["x^M", "y"]) && !escaped("type ^M\n", &["x^M"]) && !escaped("a\n", &[""]));
+        let file = "a\n".repeat(99);
+        let text = Text::new(file.clone().into_bytes()).unwrap();
+        let numbered = |added: &[&str]| gutters(&Haystack::new(&text), ["a"].into_iter(), added).is_err();
+        for added in [
+            &["12|x", "", "13|y"][..],
+            &["//72 x", "//73 y", "//73 z"],
+            &["<26>  x", "<27>", "<28>y"],
+            &["73#ab|x", "74#ab|y"],
+            &["16\u{a0}x", "17\u{a0}"],
+            &["  9- x", " 10- y"],
+        ] {
+            assert!(numbered(added), "{added:?}");
+        }
+        for added in [
+            &["12|x"][..],
+            &["1|x", "2|y"],
+            &["2. x", "3. y"],
+            &["12|x", "14|y"],
+            &["12|x", "y"],
+            &["404: x", "405: y"],
+            &["x2 = 1", "x3 = 1"],
+            &["2x", "3x"],
+            &["12|x", "13-y"],
+        ] {
+            assert!(!numbered(added), "{added:?}");
+        }
+        let text = Text::new((file + "7|a\n").into_bytes()).unwrap();
+        assert_eq!(gutters(&Haystack::new(&text), [].into_iter(), &["8|x", "9|y"]), Ok(()));
+        let text = Text::new(b"a\n".repeat(99)).unwrap();
+        assert_eq!(gutters(&Haystack::new(&text), ["8|x"].into_iter(), &["8|x", "9|y"]), Ok(()));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each variant is a format")]
 pub enum Malformed {
+    /// The text is one line, in which `\n` stands for the line breaks.
+    EscapedBreaks,
     /// The text is in no known format; this is its first line, if it has any.
     NoFormat(Option<String>),
     V4a(V4a),

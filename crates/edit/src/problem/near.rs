@@ -78,6 +78,8 @@ pub enum DifferenceKind {
     },
 
     // A line and its counterpart.
+    /// The request has what a viewer shows beside the line: a line number before it, or a sign for its end.
+    Frame { text: String, is_before: bool },
     /// They differ only after so many bytes, which is all that was compared.
     AfterCompared(usize),
     /// The request has a blank line there, and the file does not.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use emend_edit::problem::{DifferenceKind, DifferingWords};
 
+const LEAVE_OUT: &str = "; leave such out of the old and of the new lines";
+
 /// Writes the kinds one after another: what was sent, and then what differs beside that.
 pub(super) fn write(kinds: &[DifferenceKind], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut last: Option<&DifferenceKind> = None;
@@ -22,7 +24,12 @@ pub(super) fn write(kinds: &[DifferenceKind], f: &mut fmt::Formatter<'_>) -> fmt
 fn write_kind(kind: &DifferenceKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match kind {
         DifferenceKind::LineNumber { prefix } => {
-            write!(f, "the request has the line number {} of a reading", quoted(prefix))
+            write!(f, "the request has the line number {} of a reading", quoted(prefix))?;
+            f.write_str(LEAVE_OUT)
+        }
+        DifferenceKind::Frame { text, is_before } => {
+            let side = if *is_before { "before the line" } else { "at the end of the line" };
+            write!(f, "the request has {} {side}, and the file does not{LEAVE_OUT}", quoted(text))
         }
         DifferenceKind::Escape { escape, stands_for } => {
             write!(f, "the request has {escape} where the file has ")?;

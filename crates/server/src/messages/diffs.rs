@@ -101,12 +101,15 @@ pub(super) fn unified(fault: &Unified) -> (String, String) {
             return (format!("there is no hunk for '{path}', so nothing says what to change"), HUNK.into());
         }
         Unified::OldLinesMissing => (
-            "the hunk only adds lines, but its header counts lines that are there; give them as context",
+            "the hunk only adds lines, but its header counts lines that are there; give them as context. To create a file, \
+             write '--- /dev/null' in place of its old name",
             HUNK,
         ),
-        Unified::NoPlace => {
-            ("the hunk only adds lines and does not say where; give the unchanged lines around them", HUNK)
-        }
+        Unified::NoPlace => (
+            "the hunk only adds lines and does not say where; give the unchanged lines around them. To create a file, \
+                 write '--- /dev/null' in place of its old name",
+            HUNK,
+        ),
         Unified::LineEndings => (
             "the hunk changes line endings, which a patch cannot: a file keeps its own. Use write_file for that, and leave \
              such lines out here",

@@ -228,6 +228,12 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             let is_known = !message.problem.meant.is_empty() || message.audience == Audience::Person;
             f.write_str(if is_known { "." } else { "; list_files and search_text show what there is." })
         }
+        Kind::NothingToAddTo => write!(
+            f,
+            "{path} does not exist, and the hunks only add lines.{} To create it, use '*** Add File: {path}', or in a \
+             unified diff '--- /dev/null' above '+++ b/{path}'; else check the path.",
+            message.meant()
+        ),
         Kind::NoSource => write!(f, "{path} cannot be had."),
         Kind::AlreadyExists => write!(
             f,

@@ -25,6 +25,12 @@ pub(super) fn write(
     let line = line.unwrap_or(1);
     let (what, example) = match fault {
         Malformed::NoFormat(first) => return write_no_format(first.as_deref(), f),
+        Malformed::EscapedBreaks => {
+            return f.write_str(
+                "The line breaks are escaped: send real line breaks. The text is a single line with \\n in it, so nothing \
+                 was changed. If other characters are escaped too (\\t, \\\"), send those plain as well.",
+            );
+        }
         Malformed::V4a(fault) => return write_v4a(line, fault, f),
         Malformed::SearchReplace(fault) => return write_search_replace(line, fault, f),
         Malformed::Whole(fault) => return write_whole(audience, line, fault, f),

@@ -71,7 +71,8 @@ fn is_lost(roots: &Roots, problem: &Problem) -> bool {
     let is_there = |name: &String| roots.admit(name).is_ok_and(|path| path.place.missing == 0);
     problem.path.is_some()
         && match &*problem.kind {
-            Kind::Edit(EditKind::MissingOriginal) | Kind::PathOutsideWorkspace { .. } => true,
+            Kind::Edit(EditKind::MissingOriginal | EditKind::NothingToAddTo)
+            | Kind::PathOutsideWorkspace { .. } => true,
             Kind::AmbiguousPath { candidates } => !candidates.iter().any(is_there),
             _ => false,
         }

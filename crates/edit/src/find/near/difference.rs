@@ -106,6 +106,9 @@ fn compare(file: &str, request: &str) -> Vec<DifferenceKind> {
     if blank(file) && !blank(request) {
         return vec![DifferenceKind::BlankInFile];
     }
+    if let Some(kind) = framed(file, request) {
+        return vec![kind];
+    }
     for view in VIEWS {
         if (view.look)(file) == (view.look)(request) {
             return vec![(view.name)(file, request)];
@@ -130,6 +133,21 @@ fn compare(file: &str, request: &str) -> Vec<DifferenceKind> {
         return views.iter().map(|view| (view.name)(file, request)).collect();
     }
     vec![DifferenceKind::Words(words(file, request))]
+}
+
+/// Names what a viewer has put around the line: a line number with its signs before it, or a sign for its end behind it.
+fn framed(file: &str, request: &str) -> Option<DifferenceKind> {
+    let is_short = |text: &&str| (1..=QUOTED).contains(&text.len());
+    let is_gutter = |text: &str| {
+        text.contains(|c: char| c.is_ascii_digit()) && !text.trim().contains(char::is_whitespace)
+    };
+    let (before, after) = match (request.strip_suffix(file), request.strip_prefix(file)) {
+        (Some(before), _) if is_gutter(before) => (before, ""),
+        (_, Some(after)) if matches!(after, "^M" | "\\r") => ("", after),
+        _ => return None,
+    };
+    let text = [before, after].into_iter().find(is_short)?;
+    Some(DifferenceKind::Frame { text: text.into(), is_before: after.is_empty() })
 }
 
 fn map(line: &str, char: fn(char) -> char) -> String {
@@ -294,6 +312,19 @@ mod tests {
         let same = "a".repeat(COMPARED);
         assert_eq!(named(&format!("{same}b"), &format!("{same}c")), [AfterCompared(COMPARED)]);
         assert_eq!(named(&format!("{same}b"), &format!(" {same}c")).len(), 1);
+    }
+
+    #[test]
+    fn what_a_viewer_puts_around_a_line_is_named_as_such() {
+        use DifferenceKind::*;
+        let frame = |text: &str, is_before| [Frame { text: text.into(), is_before }];
+        assert_eq!(named("  x = 1", "73#ab|  x = 1"), frame("73#ab|", true));
+        assert_eq!(named("x = 1", "//7 x = 1"), frame("//7 ", true));
+        assert_eq!(named("x = 1", "x = 1^M"), frame("^M", false));
+        assert_eq!(named("x = 1", "x = 1\\r"), frame("\\r", false));
+        assert_eq!(named("x = 1", "let x = 1"), [Words(differing("", "let"))]);
+        assert_eq!(named("x = 1", "f(1) + x = 1"), [Words(differing("", "f(1) +"))]);
+        assert_eq!(named("x = 1", "x = 12"), [Words(differing("1", "12"))]);
     }
 
     #[test]
