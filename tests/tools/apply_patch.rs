@@ -372,6 +372,11 @@ fn of_many_problems_the_first_are_told_in_full_and_all_are_counted() {
     }
 }
 
+/// Applies a text that is a patch as it is.
+fn diff(client: &mut client::Client, patch: &str) -> Answer {
+    client.call("apply_patch", json!({"patch": patch}))
+}
+
 /// The headers of a rename in a git diff.
 fn renamed(from: &str, to: &str) -> String {
     format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n")
@@ -390,14 +395,14 @@ fn files_that_exchange_their_names_take_their_modes_along() {
     set_mode("a", 0o755);
     let before = state();
     let mut client = serve(&folder);
-    client.patch(&(renamed("a", "b") + &renamed("b", "a"))).ok();
+    diff(&mut client, &(renamed("a", "b") + &renamed("b", "a"))).ok();
     assert_eq!(state(), [("B\n".into(), false), ("A\n".into(), true), ("C\n".into(), false)]);
     client.call("undo_edit", json!({})).ok();
     assert_eq!(state(), before);
     let mode = "old mode 100644\nnew mode 100755\n";
     let circle =
         renamed("a", "b") + &renamed("b", "c").replacen('\n', &format!("\n{mode}"), 1) + &renamed("c", "a");
-    client.patch(&circle).ok();
+    diff(&mut client, &circle).ok();
     assert_eq!(state(), [("C\n".into(), false), ("A\n".into(), true), ("B\n".into(), true)]);
     client.call("undo_edit", json!({})).ok();
     assert_eq!(state(), before);
@@ -408,15 +413,16 @@ fn a_name_that_another_section_gives_up_can_be_taken_before_it() {
     let folder = Folder::with([("a", "A\n"), ("b", "B\n")]);
     let mut client = serve(&folder);
     let new = "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+new\n";
-    client.patch(&(new.to_owned() + &renamed("a", "b") + &renamed("b", "deep/c"))).ok();
+    diff(&mut client, &(new.to_owned() + &renamed("a", "b") + &renamed("b", "deep/c"))).ok();
     let expected = Folder::with([("a", "new\n"), ("b", "A\n"), ("deep/c", "B\n")]);
     assert_eq!(folder.tree(), expected.tree());
     client.call("undo_edit", json!({})).ok();
     assert_eq!((folder.text("a"), folder.text("b")), ("A\n".into(), "B\n".into()));
     assert!(!folder.at("deep/c").exists());
     // Two files cannot have one name.
-    check_refused(&folder, &(renamed("a", "c") + &renamed("b", "c")), &["already-exists"]);
-    check_refused(&folder, &(renamed("a", "b") + &renamed("b", "b")), &["already-exists"]);
+    diff(&mut client, &(renamed("a", "c") + &renamed("b", "c"))).refused("already-exists");
+    diff(&mut client, &(renamed("a", "b") + &renamed("b", "b"))).refused("invalid-format");
+    assert_eq!((folder.text("a"), folder.text("b")), ("A\n".into(), "B\n".into()));
 }
 
 #[test]
@@ -446,13 +452,14 @@ fn escaped_line_breaks_are_named() {
 #[test]
 fn a_refusal_says_how_to_create_the_file_if_the_hunks_only_add_lines() {
     let folder = Folder::with([("t.py", "x = 1\n")]);
+    let mut client = serve(&folder);
     for (patch, hint) in [
-        ("*** Update File: new.py\n@@\n+x = 1", true),
-        ("*** Update File: new.py\n@@\n-x = 1\n+x = 2", false),
+        ("*** Begin Patch\n*** Update File: new.py\n@@\n+x = 1\n*** End Patch", true),
+        ("*** Begin Patch\n*** Update File: new.py\n@@\n-x = 1\n+x = 2\n*** End Patch", false),
         ("--- a/new.py\n+++ b/new.py\n@@ -3,0 +4 @@\n+x = 1\n", true),
         ("--- a/new.py\n+++ b/new.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n", false),
     ] {
-        let answer = check_refused(&folder, patch, &["missing-original"]);
+        let answer = diff(&mut client, patch).refused("missing-original");
         assert_eq!(answer.text.contains("'--- /dev/null' above '+++ b/new.py'"), hint, "{}", answer.text);
     }
 }
@@ -469,9 +476,9 @@ fn what_a_viewer_shows_beside_lines_is_not_written() {
     replace("    x = 1\n    y = 2", "    x = 5^M\n    y = 6^M").refused("escaped-text");
     replace("    x = 1\n    y = 2", "2#ab|    x = 5\n3#ab|    y = 6").refused("escaped-text");
     let answer = replace("    x = 1^M\n    y = 2^M", "    x = 5^M\n    y = 6^M").refused("search-not-found");
-    assert!(answer.text.contains("\"^M\" at the end of the line"), "{}", answer.text);
+    assert!(answer.text.contains("`^M` at the end of the line"), "{}", answer.text);
     assert!(answer.text.contains("leave such out of the old and of the new lines"), "{}", answer.text);
     let answer = replace("2#ab|    x = 1\n3#ab|    y = 2", "2#ab|    x = 5").refused("search-not-found");
-    assert!(answer.text.contains("\"2#ab|\" before the line"), "{}", answer.text);
+    assert!(answer.text.contains("`2#ab|` before the line"), "{}", answer.text);
     assert_eq!(folder.text("t.py"), before);
 }

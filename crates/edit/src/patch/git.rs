@@ -180,14 +180,13 @@ impl Header {
     }
 }
 
-/// Returns whether a mode is that of an executable file.
+/// Returns whether a mode is that of a file that its owner may execute. As in git, the other bits do not count.
 fn mode_of(line: NumberedLine<'_>, mode: &str) -> Result<bool, Problem> {
-    let fault = match mode.trim() {
-        "100755" => return Ok(true),
-        "100644" | "100664" | "100600" => return Ok(false),
-        "120000" => Fault::SymbolicLink,
-        "160000" => Fault::Submodule,
-        mode => Fault::UnknownMode { mode: shorten(mode) },
+    let fault = match u32::from_str_radix(mode.trim(), 8) {
+        Ok(bits @ 0o100_000..=0o100_777) => return Ok(bits & 0o100 != 0),
+        Ok(0o120_000) => Fault::SymbolicLink,
+        Ok(0o160_000) => Fault::Submodule,
+        _ => Fault::UnknownMode { mode: shorten(mode.trim()) },
     };
     Err(invalid(line.number, fault))
 }
@@ -280,7 +279,7 @@ mod tests {
             ),
             ("diff --git a/x b/x\nnew file mode 120000\n", &[(2, Fault::SymbolicLink)]),
             ("diff --git a/x b/x\ndeleted file mode 160000\n", &[(2, Fault::Submodule)]),
-            ("old mode 040000\nnew mode 100777\n", &[(1, mode("040000")), (2, mode("100777"))]),
+            ("old mode 040000\nnew mode 101777\n", &[(1, mode("040000")), (2, mode("101777"))]),
             ("diff --git a/x b/x\nindex 012..345 120000\n", &[(2, Fault::SymbolicLink)]),
             ("diff --git a/x b/x\nGIT binary patch\n", &[(2, Fault::BinaryFile)]),
             ("Binary files a/x and b/x differ\n", &[(1, Fault::BinaryFile)]),
@@ -289,9 +288,11 @@ mod tests {
         ] {
             assert_eq!(read_all(text).unwrap_err(), faults, "{text}");
         }
-        for mode in ["100644", "100664", "100600"] {
+        for (mode, is_executable) in
+            [("100644", false), ("100660", false), ("100755", true), ("100770", true)]
+        {
             let (header, _) = read_all(&alloc::format!("new file mode {mode}\n")).unwrap();
-            assert_eq!(header.executable, Some(false), "{mode}");
+            assert_eq!(header.executable, Some(is_executable), "{mode}");
         }
     }
 }

@@ -11,6 +11,8 @@ use core::fmt;
 
 /// The name that git and GNU diff write for an absent file.
 const NOTHING: &str = "/dev/null";
+/// A date as diff writes it, with a 0 for each digit.
+const DATE: &str = "0000-00-00 00:00:00";
 
 /// One side of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,11 +37,7 @@ pub(super) fn read(text: &str) -> HeaderName {
     let text = text.trim_start();
     let name = match unquote(text) {
         Some((name, _)) => name,
-        // A tab ends a name that may end in blanks. Before a date it is the last one, since a name may have tabs.
-        None => match text.rsplit_once('\t') {
-            Some((name, date)) if is_date(date) => name.to_string(),
-            _ => text.split_once('\t').map_or(text.trim_end(), |(name, _)| name).to_string(),
-        },
+        None => parted(text).0.to_string(),
     };
     side(&name)
 }
@@ -49,15 +47,28 @@ pub(super) fn side(name: &str) -> HeaderName {
     if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name.into()) }
 }
 
-/// Returns whether the text begins with a date as diff writes it: `2026-01-31 `.
-fn is_date(text: &str) -> bool {
-    let fits = |(shape, byte): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { shape == byte };
-    text.len() >= 11 && b"0000-00-00 ".iter().copied().zip(text.bytes()).all(fits)
+/// Parts a name and its timestamp. A date ends the name, also where its tab has become blanks, since a name may have tabs
+/// itself; else its first tab does.
+fn parted(text: &str) -> (&str, &str) {
+    let is_date = |at: &usize| {
+        let fits =
+            |(shape, byte): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { shape == byte };
+        let date = &text.as_bytes()[*at..];
+        date.len() >= DATE.len() && DATE.bytes().zip(date.iter().copied()).all(fits)
+    };
+    let after_blank = |(at, _): (usize, &str)| at + 1;
+    match text.rmatch_indices([' ', '\t']).map(after_blank).find(is_date) {
+        Some(at) => {
+            let name = &text[..at];
+            (name.strip_suffix('\t').unwrap_or(name.trim_end()), &text[at..])
+        }
+        None => text.split_once('\t').unwrap_or((text.trim_end(), "")),
+    }
 }
 
 /// Returns whether the timestamp after a name is the Unix epoch, in any time zone.
 pub(super) fn is_dated_nothing(text: &str) -> bool {
-    let date = text.rsplit_once('\t').map_or("", |(_, date)| date);
+    let (_, date) = parted(text);
     let is = |iso: &str, day: &str, year: &str| {
         date.starts_with(iso) || (date.contains(day) && date.trim_end().ends_with(year))
     };
@@ -213,6 +224,9 @@ mod tests {
         assert_eq!(read("a/x\ty.txt\t2024-01-01 00:00:00 +0000"), path("a/x\ty.txt"));
         assert_eq!(read("x.txt\t(.../trunk)\t(revision 1)"), path("x.txt"));
         assert_eq!(read("x.txt\t1234-5-67"), path("x.txt"));
+        assert_eq!(read("a/x y.txt     1969-12-31 18:00:00.000000000 -0600"), path("a/x y.txt"));
+        assert!(is_dated_nothing("a/x y.txt     1969-12-31 18:00:00.000000000 -0600"));
+        assert_eq!(read("notes 2024-01-01 x"), path("notes 2024-01-01 x"));
         assert_eq!(read("\"broken"), path("\"broken"));
         for date in ["1970-01-01 02:00:00.0 +0200", "Thu Jan  1 00:00:00 1970", "Wed Dec 31 19:00:00 1969"] {
             assert!(is_dated_nothing(&format!("a/x\t{date}")), "{date}");

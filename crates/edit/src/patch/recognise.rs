@@ -92,7 +92,8 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
 /// Returns whether the text is one line, and several with a format if each `\n` in it is a line break.
 fn has_escaped_breaks(text: &str) -> bool {
     let text = text.trim();
-    !text.contains('\n') && text.contains("\\n") && recognise(&text.replace("\\n", "\n")).is_some()
+    let plain = || text.replace("\\r\\n", "\n").replace("\\n", "\n");
+    !text.contains('\n') && text.contains("\\n") && recognise(&plain()).is_some()
 }
 
 /// Prints a unified diff as the one that takes its changes back. `None` for a text in another format, and for what no diff

@@ -237,8 +237,8 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         Kind::NoSource => write!(f, "{path} cannot be had."),
         Kind::AlreadyExists => write!(
             f,
-            "{path} already exists; nothing was changed. To change it, use *** Update File, or str_replace with the text \
-             to find; to replace all of it, write_file."
+            "{path} already exists; nothing was changed. To change it, use *** Update File, a hunk with lines that it \
+             has, or str_replace with the text to find; to replace all of it, write_file."
         ),
         Kind::TargetExists => write!(
             f,

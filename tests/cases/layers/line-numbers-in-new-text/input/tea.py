@@ -1,0 +1,4 @@
+def tea():
+    heat()
+    wait()
+    pour()
