@@ -5,7 +5,7 @@
 //! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
-//! - `^M` or `\r` in letters at the end of every line, if the file has none.
+//! - A sign for a line end (`^M`, `\r` in letters, `␍`, `␊`) at the end of every line, if the file has none.
 //! - Line numbers before every line, if neither the file nor the old text has such lines.
 //!
 //! Text that the file itself contains is never suspect. Replacements by line number and whole files are not checked for
@@ -139,7 +139,7 @@ fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
 }
 
 /// The signs with which programs show the end of a line of a CRLF file.
-const SHOWN_ENDINGS: &[&str] = &["^M", "\\r"];
+const SHOWN_ENDINGS: &[&str] = &["^M", "\\r", "\u{240d}", "\u{240a}"];
 
 /// Refuses lines that all end with a sign for a carriage return, if the file has no such sign.
 fn shown_endings(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
@@ -192,9 +192,8 @@ pub(super) fn gutters<'l>(
         return Ok(());
     };
     let [first, .., last] = &gutters[..] else { return Ok(()) };
-    let counts = |pair: &[Gutter<'_>]| {
-        pair[0].is_alike(&pair[1]) && (pair[0].number..=pair[0].number + 1).contains(&pair[1].number)
-    };
+    // Lines that stay may be between them.
+    let counts = |pair: &[Gutter<'_>]| pair[0].is_alike(&pair[1]) && pair[0].number <= pair[1].number;
     let lines = h.lines();
     let is_number =
         first.number > 1 && first.number < last.number && last.number <= lines.len() + added.len();
@@ -274,7 +273,11 @@ mod tests {
 
     #[test]
     fn shown_line_ends_and_line_numbers_are_suspect_if_every_line_has_them() {
-        assert!(escaped("a\nb\n", &["x^M", "", "y^M"]) && escaped("a\n", &["x\\r"]));
+        assert!(
+            escaped("a\nb\n", &["x^M", "", "y^M"])
+                && escaped("a\n", &["x\\r"])
+                && escaped("a\n", &["x\u{240d}"])
+        );
         assert!(!escaped("a\n", &["x^M", "y"]) && !escaped("type ^M\n", &["x^M"]) && !escaped("a\n", &[""]));
         let file = "a\n".repeat(99);
         let text = Text::new(file.clone().into_bytes()).unwrap();
@@ -286,6 +289,7 @@ mod tests {
             &["73#ab|x", "74#ab|y"],
             &["16\u{a0}x", "17\u{a0}"],
             &["  9- x", " 10- y"],
+            &["12|x", "15|y"],
         ] {
             assert!(numbered(added), "{added:?}");
         }
@@ -293,7 +297,8 @@ mod tests {
             &["12|x"][..],
             &["1|x", "2|y"],
             &["2. x", "3. y"],
-            &["12|x", "14|y"],
+            &["14|x", "12|y"],
+            &["14|x", "14|y"],
             &["12|x", "y"],
             &["404: x", "405: y"],
             &["x2 = 1", "x3 = 1"],

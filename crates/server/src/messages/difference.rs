@@ -4,7 +4,7 @@ use std::fmt;
 
 use emend_edit::problem::{DifferenceKind, DifferingWords};
 
-const LEAVE_OUT: &str = "; leave such out of the old and of the new lines";
+const LEAVE_OUT: &str = " (leave such out of the old and of the new lines)";
 
 /// Writes the kinds one after another: what was sent, and then what differs beside that.
 pub(super) fn write(kinds: &[DifferenceKind], f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -248,7 +248,7 @@ mod tests {
         for (kinds, words) in [
             (
                 vec![number, line_break.clone()],
-                "the request has the line number `  12\u{2192}` of a reading; the request has \\n where the file has a line break",
+                "the request has the line number `  12\u{2192}` of a reading (leave such out of the old and of the new lines); the request has \\n where the file has a line break",
             ),
             (vec![line_break], "the request has \\n where the file has a line break"),
             (

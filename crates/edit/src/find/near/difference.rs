@@ -143,7 +143,7 @@ fn framed(file: &str, request: &str) -> Option<DifferenceKind> {
     };
     let (before, after) = match (request.strip_suffix(file), request.strip_prefix(file)) {
         (Some(before), _) if is_gutter(before) => (before, ""),
-        (_, Some(after)) if matches!(after, "^M" | "\\r") => ("", after),
+        (_, Some(after)) if matches!(after, "^M" | "\\r" | "\u{240d}" | "\u{240a}") => ("", after),
         _ => return None,
     };
     let text = [before, after].into_iter().find(is_short)?;
