@@ -248,7 +248,8 @@ mod tests {
         for (kinds, words) in [
             (
                 vec![number, line_break.clone()],
-                "the request has the line number `  12\u{2192}` of a reading (leave such out of the old and of the new lines); the request has \\n where the file has a line break",
+                "the request has the line number `  12\u{2192}` of a reading (leave such out of the old and of the new lines); \
+                 the request has \\n where the file has a line break",
             ),
             (vec![line_break], "the request has \\n where the file has a line break"),
             (
