@@ -37,7 +37,7 @@ pub(super) fn block(
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
     // A hunk counts as already made only if all of it is there.
-    let (mut all_stand, mut there) = (true, None);
+    let (mut all_stand, mut there) = (true, Vec::new());
     for run in lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         if run[0].is_context() {
             line += run.len();
@@ -59,7 +59,7 @@ pub(super) fn block(
             let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline)?;
             let stand = if went == 0 { stand_beside(h, line + head, came) } else { None };
             all_stand &= stand.is_some();
-            there = there.or(stand);
+            there.extend(stand);
             replacements.push((range, text));
         }
         line += gone.len();
@@ -67,7 +67,8 @@ pub(super) fn block(
     if all_stand && !replacements.is_empty() {
         return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
     }
-    if let Some(line) = there {
+    let goes = |line: usize| replacements.iter().any(|(range, _)| range.contains(&h.lines().start(line)));
+    if let Some(line) = there.into_iter().find(|line| !goes(*line)) {
         return Err(line_there(h, line));
     }
     check_edges(h, h.lines().index_of(place.start), lines)?;
