@@ -64,10 +64,10 @@ fn several_values_are_one_edit_or_none() {
         ];
         json!({"path": "a.json", "edits": edits})
     };
-    let refused = client.call("set_value", edits(json!({"key": ["aa"], "json": "2"})));
+    let refused = client.call("set_value", edits(json!({"key": ["aa"], "json": "2", "expected": "1"})));
     let refused = refused.refused("invalid-argument");
     assert!(
-        refused.text.contains("there is no aa; there are a, b; insert = true adds it"),
+        refused.text.contains("there is no aa; there are a, b; insert = true, without expected, adds it"),
         "{}",
         refused.text
     );
@@ -126,6 +126,23 @@ fn what_is_not_certain_is_refused_with_the_way_out() {
     assert_eq!(folder.tree(), before);
     set(&mut client, "a.yaml", &["other"], &json!({"json": "2", "document": 1})).ok();
     assert!(folder.text("a.yaml").ends_with("other: 2\n"));
+}
+
+#[test]
+fn a_new_key_needs_no_insert_unless_it_is_like_another() {
+    let text = "{\n  \"version\": \"1\"\n}\n";
+    let folder = Folder::with([("a.json", text)]);
+    let mut client = serve(&folder);
+    let refused = set(&mut client, "a.json", &["verison"], &json!({"value": "2"}));
+    let refused = refused.refused("invalid-argument");
+    let said = "there is no verison; did you mean version? insert = true adds it all the same";
+    assert!(refused.text.contains(said), "{}", refused.text);
+    assert_eq!(folder.text("a.json"), text);
+    let answer = set(&mut client, "a.json", &["name"], &json!({"value": "x"})).ok();
+    assert!(answer.text.contains("name was not there: it was added."), "{}", answer.text);
+    set(&mut client, "a.json", &["verison"], &json!({"json": "2", "insert": true})).ok();
+    let expected = text.replace("\"1\"", "\"1\",\n  \"name\": \"x\",\n  \"verison\": 2");
+    assert_eq!(folder.text("a.json"), expected);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Values that are set, added and removed, and what stands around them.
 
+mod certain;
 mod placed;
 
 use serde_json::{Value, json};
@@ -111,7 +112,7 @@ fn a_way_is_found_or_the_refusal_says_what_is_there() {
     check(set(Json, text, "exports['./x']", &json!(5)), &text.replace("\"./x\": 1", "\"./x\": 5"));
     check(set(Json, text, "$.dep.x/y", &json!(5)), &text.replace("3", "5"));
     assert_eq!(set(Json, text, "c", &json!(5)), Err(Fault::Duplicate { key: "c".into(), count: 2 }));
-    let missing = set(Json, text, "dep.z", &json!(1));
+    let missing = delete(Json, text, "dep.z");
     let (key, known, elsewhere) = ("z".to_owned(), vec!["x/y".to_owned()], Vec::new());
     assert_eq!(missing, Err(Fault::Missing { key, known, elsewhere, is_last: true }));
     let by = |value: &str| {
@@ -217,7 +218,7 @@ fn toml() {
     check(delete(Toml, TOML, "name"), &TOML.replace("# top\nname = \"x\" # the name\n", ""));
     check(delete(Toml, TOML, "deps.list"), &TOML.replace("list = [\n    1, # one\n    2\n]\n", ""));
     check(delete(Toml, TOML, "deps.serde.features"), &TOML.replace(", features = [\"a\"]", ""));
-    check(delete(Toml, TOML, "x.y"), &TOML.replace("\n[x.y]\nz = 1\n", ""));
+    check(delete(Toml, TOML, "x.y"), &TOML.replace("[x.y]\nz = 1\n", "[x]\n"));
     check(delete(Toml, TOML, "bin[0]"), &TOML.replace("[[bin]]\nname = \"one\"\n\n", ""));
     assert_eq!(set(Toml, TOML, "deps", &json!({})), Err(Fault::Table));
     check(insert(Toml, TOML, "x.k", &json!(1)), &TOML.replace("[x.y]", "[x]\nk = 1\n\n[x.y]"));

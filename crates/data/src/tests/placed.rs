@@ -82,7 +82,7 @@ fn what_a_new_value_is_in_is_made_and_told() {
     assert_eq!(crate::change(Json, "{}", &[change]).unwrap().notes, [made]);
     // A name that is nearly there is a slip.
     let text = "{\"dependencies\": {}}";
-    let slip = Fault::Slip { key: "dependecies".into(), near: "dependencies".into() };
+    let slip = Fault::Slip { key: "dependecies".into(), near: "dependencies".into(), is_last: false };
     assert_eq!(insert_at(Json, text, &["dependecies", "zod"], &json!("3")), Err(slip));
     for step in ["3", "name=x"] {
         let refused = insert_at(Json, "{}", &["list", step], &json!(1));
