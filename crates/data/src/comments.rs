@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::flow::Comments;
 use crate::format::Format;
 use crate::layout::{is_alone_before, line_end, line_indent, line_start, next_line};
 
@@ -10,11 +11,10 @@ const OF_THE_FILE: [&str; 9] =
     ["#!", "#:schema", "spdx", "copyright", "license", "-*-", "vim:", "yaml-language-server", "generated"];
 
 /// Returns how comments on lines of their own begin.
-fn signs(format: Format) -> &'static [&'static str] {
+fn signs(format: Format) -> &'static [char] {
     match format {
-        Format::Json => &["//", "/*"],
-        Format::Toml | Format::Yaml | Format::Env => &["#"],
-        Format::Ini => &["#", ";"],
+        Format::Ini => &['#', ';'],
+        _ => &['#'],
     }
 }
 
@@ -35,7 +35,12 @@ pub(crate) fn owned_start(format: Format, text: &str, entry: usize) -> usize {
             above = line_start(text, open);
         }
         let content = text[above..start].trim_start_matches([' ', '\t']);
-        if line_indent(text, above) != indent || !signs(format).iter().any(|sign| content.starts_with(sign)) {
+        // A comment of JSON can end before its line does, with an entry behind it.
+        let is_comment = match format {
+            Format::Json => Comments::Slashes.is_all(content),
+            _ => content.starts_with(signs(format)),
+        };
+        if line_indent(text, above) != indent || !is_comment {
             break;
         }
         start = above;

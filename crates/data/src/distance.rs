@@ -3,32 +3,42 @@
 /// The most characters of a name that are compared.
 const CHARS: usize = 64;
 
-/// Returns how many characters come, go or change from one name to another.
+/// Returns how many characters come, go or change from one name to another, or change places with the next.
 pub(crate) fn distance(one: &str, other: &str) -> usize {
     let one: Vec<char> = one.chars().take(CHARS).collect();
-    let mut row: Vec<usize> = (0..=one.len()).collect();
-    for (above, own) in other.chars().take(CHARS).enumerate() {
-        let mut corner = above;
-        row[0] = above + 1;
-        for (at, other) in one.iter().enumerate() {
-            let changed = corner + usize::from(own != *other);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+    let other: Vec<char> = other.chars().take(CHARS).collect();
+    let mut rows = vec![(0..=one.len()).collect::<Vec<usize>>()];
+    for (below, own) in other.iter().enumerate() {
+        let mut row = vec![below + 1];
+        for (at, character) in one.iter().enumerate() {
+            let changed = rows[below][at] + usize::from(own != character);
+            let mut least = changed.min(rows[below][at + 1] + 1).min(row[at] + 1);
+            if at > 0 && below > 0 && *own == one[at - 1] && other[below - 1] == *character {
+                least = least.min(rows[below - 1][at - 1] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[one.len()]
+    rows[other.len()][one.len()]
 }
 
-/// Returns the known name that another is taken for by a slip: it differs in a character of three, or in two of more than five.
+/// Returns the known name that another is taken for by a slip: it differs in a character of three, in two of more than five, or
+/// only in capitals and in signs between words.
 pub(crate) fn slip<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let most = match name.chars().count() {
         0..=2 => 0,
         3..=5 => 1,
         _ => 2,
     };
+    let words = |name: &str| {
+        name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).collect::<String>().to_lowercase()
+    };
+    let own = words(name);
     let fits = |other: &&str| {
         let is_numbered = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
-        distance(name, other) <= most && !is_numbered(name) && !is_numbered(other)
+        let is_near = distance(name, other) <= most && !is_numbered(name) && !is_numbered(other);
+        is_near || !own.is_empty() && own == words(other)
     };
     known.filter(fits).min_by_key(|other| distance(name, other))
 }

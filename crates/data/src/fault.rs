@@ -51,12 +51,14 @@ pub enum Fault {
         /// All of them.
         sections: Vec<String>,
     },
-    /// What the way leads through is to be new, and its name is a slip from one that is there.
+    /// A name is not there, and is a slip from one that is.
     Slip {
         /// The step.
         key: String,
         /// The name that is there.
         near: String,
+        /// Whether it is the last step of the way, and could be added.
+        is_last: bool,
     },
     /// A step that is for lists, an index or `field=value`, leads into a map.
     NoList {

@@ -48,6 +48,11 @@ impl Comments {
         }
     }
 
+    /// Returns whether a text is comments and nothing else.
+    pub(crate) fn is_all(self, text: &str) -> bool {
+        !text.trim().is_empty() && self.skip(text, 0) == text.len()
+    }
+
     /// Returns the end of the comments behind this place in its line.
     fn in_line(self, text: &str, mut at: usize) -> usize {
         loop {

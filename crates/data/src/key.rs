@@ -125,18 +125,47 @@ impl Key {
             Self::Only(written) => dotted(top, written, is_new),
         }
     }
+
+    /// Finds what the key names, or where it would be if it is not there. It must not look like a slip from a key that is there.
+    pub(crate) fn find_or_add(&self, top: &Node) -> Result<Found, Fault> {
+        let (mut name, mut others, can_be_added) = match self.find(top, false) {
+            Err(Fault::Missing { key, known, elsewhere, is_last }) => {
+                (key, known, is_last && elsewhere.is_empty())
+            }
+            found => return found,
+        };
+        let one_name = match (self, &top.kind) {
+            (Self::Only(written), Kind::Map(entries, _))
+                if written.contains(['.', '[']) && is_one_name(top, written) =>
+            {
+                (name, others) = (written.clone(), entries.iter().map(|entry| entry.key.clone()).collect());
+                Some(written)
+            }
+            _ => None,
+        };
+        if let Some(near) = crate::distance::slip(&name, others.iter().map(String::as_str)) {
+            let near = near.to_owned();
+            return Err(Fault::Slip { key: name, near, is_last: one_name.is_some() || can_be_added });
+        }
+        match one_name {
+            // Where no other name has a dot, it rather parts the steps of a way.
+            Some(written) if written.contains('[') || !others.iter().any(|other| other.contains('.')) => {
+                Err(Fault::DottedNew(written.clone()))
+            }
+            None if !can_be_added => self.find(top, false),
+            _ => self.find(top, true),
+        }
+    }
 }
 
-/// Returns whether a new key with dots is one name: nothing is there that it could lead into.
+/// Returns whether a new key with dots or brackets is one name: nothing is there that it could lead into.
 fn is_one_name(top: &Node, written: &str) -> bool {
-    let leads = |at: usize| {
-        let name = &written[..at];
-        matches!(&top.kind, Kind::Map(entries, _) if entries.iter().any(|entry| entry.key == name))
-    };
+    let Kind::Map(entries, _) = &top.kind else { return false };
+    let leads = |at: usize| entries.iter().any(|entry| entry.key == written[..at]);
     !written.is_empty()
-        && !written.contains(['[', ']', '"', '\''])
-        && !written.starts_with("$.")
-        && !written.match_indices('.').any(|(at, _)| leads(at))
+        && !written.contains(['"', '\''])
+        && !written.starts_with(['$', '['])
+        && !written.match_indices(['.', '[']).any(|(at, _)| leads(at))
 }
 
 fn by_steps(top: &Node, steps: &[Step], is_new: bool) -> Result<Found, Fault> {
@@ -177,7 +206,7 @@ fn place_of_parent(
     if let Kind::Map(entries, _) = &node.kind
         && let Some(near) = crate::distance::slip(&name, entries.iter().map(|entry| &*entry.key))
     {
-        return Err(Fault::Slip { key: name, near: near.to_owned() });
+        return Err(Fault::Slip { key: name, near: near.to_owned(), is_last: false });
     }
     for (at, step) in rest.iter().enumerate() {
         // Into a new list goes its first element, and none that has a field already.
@@ -322,7 +351,8 @@ fn word(item: &Node) -> String {
         Data::Text(text) | Data::Number(text) | Data::Other(text) => Some(text),
         Data::Bool(is) => Some(is.to_string()),
         Data::Null => Some("null".to_owned()),
-        Data::List(_) | Data::Map(_) => None,
+        Data::Alias(name, _) => Some(name),
+        Data::List(_) | Data::Map(_) | Data::Tagged(..) => None,
     };
     let naming = NAMING.iter().find_map(|name| field(item, name).and_then(single));
     let first = || (0..item.len()).find_map(|at| single(item.child(at)));

@@ -84,7 +84,8 @@ pub(crate) fn json(value: &Data, indent: Option<Indent<'_>>) -> String {
         Data::Null => return "null".to_owned(),
         Data::Bool(is) => return is.to_string(),
         Data::Number(number) => return number.clone(),
-        Data::Text(text) | Data::Other(text) => return string(text),
+        Data::Text(text) | Data::Other(text) | Data::Alias(text, _) => return string(text),
+        Data::Tagged(_, value) => return json(value, indent),
     };
     match indent {
         Some(Indent { line, unit, eol }) => {

@@ -199,7 +199,12 @@ fn one(
 ) -> Result<(Changed, Vec<Node>), Fault> {
     let chosen = chosen(documents, change.document)?;
     let top = &documents[chosen];
-    let found = change.key.find(top, matches!(change.action, Action::Insert { .. }));
+    let found = match change.action {
+        Action::Insert { .. } => change.key.find(top, true),
+        // What is expected to have another value cannot be missing.
+        Action::Set(_) | Action::SetText(_) if change.expected.is_empty() => change.key.find_or_add(top),
+        _ => change.key.find(top, false),
+    };
     let found =
         found.map_err(|fault| if format == Format::Ini { lines::in_section(top, fault) } else { fault })?;
     let (parent, at) = parent(top, &found);
@@ -208,13 +213,27 @@ fn one(
     }
     if !change.expected.is_empty() && !found.is_new {
         let now = parent.child(at);
-        let data = now.data();
+        let data = match now.data() {
+            Data::Tagged(_, value) => *value,
+            data => data,
+        };
         if !change.expected.iter().any(|expected| data.is(expected)) {
             return Err(Fault::Other(text.text[now.range.clone()].to_owned()));
         }
     }
     let text_value;
+    let mut notes = Vec::new();
     let action = match &change.action {
+        Action::Set(_) | Action::SetText(_) if found.is_new => {
+            notes.extend(found.new.clone().map(|key| Note::Made { key, is_list: false }));
+            let value = match &change.action {
+                Action::SetText(text) => Data::Text(text.clone()),
+                Action::Set(value) => value.clone(),
+                _ => Data::Null,
+            };
+            text_value = Action::Insert { value, before: None };
+            &text_value
+        }
         Action::SetText(new) => {
             let old = parent.child(at).data();
             if !matches!(old, Data::Text(_) | Data::Null | Data::Other(_)) {
@@ -229,7 +248,6 @@ fn one(
         }
         action => action,
     };
-    let mut notes = Vec::new();
     let (splices, new) = match action {
         Action::Set(value) => {
             let old = parent.child(at);
@@ -257,29 +275,37 @@ fn one(
             {
                 return Err(Fault::Barred(bar));
             }
-            let splices = delete(format, text, parent, at)?;
+            let place = Place { top, path: names(top, &found), parent, before: at };
+            let splices = delete(format, text, &place)?;
             notes.extend(comment_gone(format, text.text, parent, at, &splices).map(Note::CommentGone));
             (splices, None)
         }
     };
     // What it means now must be what it meant, with just this changed.
     let mut meant: Vec<Data> = documents.iter().map(Node::data).collect();
-    key::apply(&mut meant[chosen], &with_names(top, found, new.is_some()), new.map(|new| kept(format, new)));
+    let is_new = found.is_new;
+    key::apply(&mut meant[chosen], &found, new.map(|new| kept(format, new)));
     let mut pieces = Pieces::new(text.text);
     pieces.splice(splices.clone());
-    let now = read(format, &pieces.text()).map_err(|_| Fault::Breaks)?;
+    let now = read(format, &pieces.text()).unwrap_or_default();
     let is_meant =
         now.len() == meant.len() && now.iter().zip(&meant).all(|(now, meant)| now.data().is(meant));
-    if is_meant { Ok((Changed { splices, notes }, now)) } else { Err(Fault::Breaks) }
+    let has_anchor = !is_new && has_anchor(parent.child(at));
+    match is_meant {
+        true => Ok((Changed { splices, notes }, now)),
+        // An alias elsewhere has lost what it stood for.
+        false if has_anchor => Err(Fault::Barred(Bar::Anchor)),
+        false => Err(Fault::Breaks),
+    }
 }
 
-/// Where something new goes.
+/// Where something new goes, or what goes.
 struct Place<'n> {
     top: &'n Node,
-    /// The names on the way to what it goes into.
+    /// The names on the way to what it goes into, or is in.
     path: Vec<&'n str>,
     parent: &'n Node,
-    /// The position of the entry before which it goes.
+    /// The position of the entry before which it goes, or its own.
     before: usize,
 }
 
@@ -310,23 +336,20 @@ fn comment_gone(format: Format, text: &str, parent: &Node, at: usize, splices: &
     (owned < own && goes).then(|| text[owned..own].trim().to_owned())
 }
 
-/// Returns what goes together with the last entry of tables that have no line of their own: these too.
-fn with_names(top: &Node, mut found: Found, stays: bool) -> Found {
-    while !stays && found.way.len() > 1 {
-        let (parent, _) = parent(top, &found);
-        if parent.layout() != Some(Layout::Dotted) || parent.len() > 1 {
-            break;
-        }
-        found.way.pop();
-    }
-    found
+/// Returns whether a value or something in it has an anchor.
+fn has_anchor(node: &Node) -> bool {
+    node.bar == Some(Bar::Anchor) || (0..node.len()).any(|at| has_anchor(node.child(at)))
 }
 
 fn before_key(parent: &Node, name: &str) -> Result<usize, Fault> {
     let missing = |known| Fault::NoNeighbour { key: name.to_owned(), known };
     let Kind::Map(entries, _) = &parent.kind else { return Err(missing(Vec::new())) };
     let known = || entries.iter().map(|entry| entry.key.clone()).collect();
-    entries.iter().position(|entry| entry.key == name).ok_or_else(|| missing(known()))
+    let at = entries.iter().position(|entry| entry.key == name).ok_or_else(|| missing(known()))?;
+    match entries.iter().filter(|entry| entry.key == name).count() {
+        1 => Ok(at),
+        count => Err(Fault::Duplicate { key: name.to_owned(), count }),
+    }
 }
 
 fn chosen(documents: &[Node], asked: Option<usize>) -> Result<usize, Fault> {
@@ -371,10 +394,11 @@ fn insert(
     }
 }
 
-fn delete(format: Format, text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+fn delete(format: Format, text: Text<'_>, place: &Place<'_>) -> Result<Vec<Splice>, Fault> {
+    let (parent, at) = (place.parent, place.before);
     match format {
         Format::Json => Ok(json::delete(text, parent, at)),
-        Format::Toml => toml::delete(text, parent, at),
+        Format::Toml => toml::delete(text, place),
         Format::Yaml => yaml::delete(text, parent, at),
         Format::Env | Format::Ini => lines::delete(format, text, parent, at),
     }

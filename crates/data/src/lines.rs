@@ -173,7 +173,16 @@ fn ini_entry(text: &str, start: usize, end: usize) -> Option<Entry> {
 
 pub(crate) fn set(format: Format, text: Text<'_>, old: &Node, value: &Data) -> Result<Vec<Splice>, Fault> {
     let Kind::Scalar(_, style) = old.kind else { return Err(Fault::Table) };
-    let new = written(format, style, value)?;
+    let new = match written(format, style, value)? {
+        // Some programs take the comment behind a value that is empty for the value.
+        new if format == Format::Env
+            && new.is_empty()
+            && line_end(text.text, old.range.end) > old.range.end =>
+        {
+            "''".to_owned()
+        }
+        new => new,
+    };
     let blank = text.text[..old.range.start].ends_with(['=', ':'])
         && old.range.is_empty()
         && text.text[line_start(text.text, old.range.start)..old.range.start].contains(" =");
@@ -184,7 +193,9 @@ fn written(format: Format, style: Style, value: &Data) -> Result<String, Fault> 
     let value = match value {
         Data::Text(text) | Data::Number(text) | Data::Other(text) => text.clone(),
         Data::Bool(is) => is.to_string(),
-        Data::Null | Data::List(_) | Data::Map(_) => return Err(Fault::NoSuchValue),
+        Data::Null | Data::List(_) | Data::Map(_) | Data::Tagged(..) | Data::Alias(..) => {
+            return Err(Fault::NoSuchValue);
+        }
     };
     if format == Format::Ini {
         if may_have_comment(&value) || value.starts_with(['#', ';']) || value.matches('"').count() % 2 == 1 {

@@ -1,12 +1,13 @@
 //! What a data file holds: a tree of values, each with its place in the text.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 /// How deep values may be nested.
 pub(crate) const DEEP: usize = 200;
 
 /// What a text means, without places. Two texts mean the same if these are equal, the order of keys included.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Data {
     /// Nothing.
     Null,
@@ -18,6 +19,10 @@ pub enum Data {
     Text(String),
     /// What JSON has no word for, such as a date, as it is written.
     Other(String),
+    /// A value of YAML with its tag.
+    Tagged(String, Box<Self>),
+    /// An alias of YAML: its name, and the digest of the value that it stands for.
+    Alias(String, u64),
     /// Values in order.
     List(Vec<Self>),
     /// Keys with their values, in order.
@@ -33,13 +38,20 @@ impl Data {
         }
     }
 
+    /// Returns a number by which an alias is compared: values with the same digest mean the same.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// Returns whether it is a scalar that is written so, or a text that says so.
     pub(crate) fn is_written(&self, text: &str) -> bool {
         match self {
             Self::Number(own) | Self::Text(own) | Self::Other(own) => own == text,
             Self::Bool(own) => own.to_string() == text,
             Self::Null => text == "null",
-            Self::List(_) | Self::Map(_) => false,
+            Self::List(_) | Self::Map(_) | Self::Tagged(..) | Self::Alias(..) => false,
         }
     }
 
@@ -49,6 +61,7 @@ impl Data {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => is_same_number(one, other),
             (Self::Other(one), Self::Text(other)) => one == other,
+            (Self::Tagged(tag, one), Self::Tagged(other_tag, other)) => tag == other_tag && one.is(other),
             (Self::List(one), Self::List(other)) => {
                 one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is(other))
             }

@@ -92,8 +92,11 @@ fn of_value(text: &str, value: &toml_edit::Value) -> Node {
         }
         toml_edit::Value::InlineTable(table) => {
             if table.is_dotted() {
-                let kind = Kind::Map(entries(text, table), Layout::Dotted);
-                return Node { range: 0..0, kind, bar: Some(Bar::OddKey) };
+                let entries = entries(text, table);
+                let start = entries.first().map_or(0, |first| first.key_range.start);
+                let end = entries.iter().map(|entry| entry.range().end).max();
+                let kind = Kind::Map(entries, Layout::Dotted);
+                return Node { range: start..end.unwrap_or(start), kind, bar: Some(Bar::OddKey) };
             }
             Kind::Map(entries(text, table), Layout::Flow)
         }
@@ -142,7 +145,7 @@ fn is_literal(text: &str) -> bool {
 /// Writes a value in one line; `None` if TOML has none like it.
 pub(super) fn written(value: &Data) -> Option<String> {
     Some(match value {
-        Data::Null => return None,
+        Data::Null | Data::Tagged(..) | Data::Alias(..) => return None,
         Data::Bool(is) => is.to_string(),
         Data::Number(number) => number.clone(),
         Data::Text(text) | Data::Other(text) => quoted(text),
@@ -204,8 +207,10 @@ pub(crate) fn insert(
     };
     if let Some(next) = entries.get(before) {
         let Some(range) = own_range(next) else { return Err(Fault::Table) };
-        let (start, indent) =
-            (owned_start(Format::Toml, text.text, range.start), line_indent(text.text, range.start));
+        let (start, indent) = (
+            owned_start(Format::Toml, text.text, first_name(text.text, range.start)),
+            line_indent(text.text, range.start),
+        );
         return Ok(vec![Splice::insert(start, format!("{indent}{prefix}{new}{}", text.eol))]);
     }
     let last = own.iter().filter_map(|entry| own_range(entry)).max_by_key(|range| range.end);
@@ -218,6 +223,11 @@ pub(crate) fn insert(
         }
     };
     Ok(vec![below(text, at, &format!("{indent}{prefix}{new}"))])
+}
+
+/// Returns where the first name of a key with dots stands, or of a header, which this place is in the line of.
+fn first_name(text: &str, at: usize) -> usize {
+    line_start(text, at) + line_indent(text, at).len()
 }
 
 /// Returns the lines of an entry that is written in its table: `None` for tables with headers.
@@ -234,23 +244,39 @@ pub(super) fn own_range(entry: &Entry) -> Option<Range<usize>> {
     }
 }
 
-pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Splice>, Fault> {
+pub(crate) fn delete(text: Text<'_>, place: &Place<'_>) -> Result<Vec<Splice>, Fault> {
+    let (parent, at) = (place.parent, place.before);
     if parent.layout() == Some(Layout::Flow) {
         return Ok(Flow::new(text, parent, Comments::Hash).delete(at));
     }
     let node = parent.child(at);
-    let lines = |range: Range<usize>| {
-        let start = owned_start(Format::Toml, text.text, range.start);
-        Splice::delete(with_blank_or_end(text.text, start..next_line(text.text, range.end)))
+    // A table that has no line of its own would go with the last that is in it, and gets one.
+    let is_last = parent.layout() == Some(Layout::Dotted) && parent.len() == 1;
+    let lines = |range: Range<usize>, left: String| {
+        let start = owned_start(Format::Toml, text.text, first_name(text.text, range.start));
+        let lines = start..next_line(text.text, range.end);
+        match is_last {
+            true => {
+                let end = if text.text[lines.clone()].ends_with('\n') { text.eol } else { "" };
+                let new = format!("{}{left}{end}", line_indent(text.text, range.start));
+                Splice { range: lines, new }
+            }
+            false => Splice::delete(with_blank_or_end(text.text, lines)),
+        }
     };
     if let (Kind::Map(entries, _), Some(Layout::Lines)) = (&node.kind, node.layout()) {
         let inner: Option<Vec<Range<usize>>> = entries.iter().map(own_range).collect();
         let end = inner.ok_or(Fault::Table)?.into_iter().map(|range| range.end).max();
-        return Ok(vec![lines(node.range.start..end.unwrap_or(node.range.end))]);
+        let names: Vec<String> = place.path.iter().map(|key| name(key)).collect();
+        let left = format!("[{}]", names.join("."));
+        return Ok(vec![lines(node.range.start..end.unwrap_or(node.range.end), left)]);
     }
     match &parent.kind {
         Kind::Map(entries, _) if node.layout().is_none() || node.layout() == Some(Layout::Flow) => {
-            Ok(vec![lines(entries[at].range())])
+            let range = entries[at].range();
+            let before = &text.text[line_start(text.text, range.start)..range.start];
+            let names = before.trim().trim_end_matches('.').trim_end();
+            Ok(vec![lines(range, format!("{names} = {{}}"))])
         }
         _ => Err(Fault::Table),
     }

@@ -5,6 +5,7 @@
 mod read;
 mod write;
 
+use self::read::next_dash;
 pub(crate) use self::read::read;
 use self::write::{block, flow as in_flow, is_block, one, scalar};
 use crate::comments::{are_parted, owned_start, with_blank};
@@ -12,13 +13,19 @@ use crate::fault::Fault;
 use crate::flow::{Comments, Flow};
 use crate::format::Format;
 use crate::layout::{Text, is_alone_before, line_end, line_start, next_line};
-use crate::node::{Data, Kind, Layout, Node, Style};
+use crate::node::{Bar, Data, Kind, Layout, Node, Style};
 use crate::pieces::{Splice, below};
 
 pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Result<Vec<Splice>, Fault> {
     let old = parent.child(at);
     if parent.layout() == Some(Layout::Flow) {
-        return Ok(vec![Splice { range: old.range.clone(), new: in_flow(value, style_of(old)) }]);
+        let sign = match (&parent.kind, old.range.is_empty()) {
+            (Kind::Map(..), true) if text.text[..old.range.start].ends_with(':') => " ",
+            (Kind::Map(..), true) => ": ",
+            _ => "",
+        };
+        let new = format!("{sign}{}", in_flow(value, style_of(old)));
+        return Ok(vec![Splice { range: old.range.clone(), new }]);
     }
     let Some(Layout::Block(column)) = parent.layout() else { return Err(Fault::Table) };
     let unit = unit(text.text);
@@ -30,6 +37,7 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Res
         return Ok(vec![ended(text, Splice { range: old.range.clone(), new })]);
     }
     let sign = sign_end(text.text, parent, at);
+    let comment = comment_of_block(text.text, old);
     if is_block(value) && old.layout() != Some(Layout::Flow) {
         let (line, first) = match parent.kind {
             Kind::List(..) => (column + 2, true),
@@ -37,12 +45,15 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Res
         };
         let lines = block(value, line, unit, text.eol);
         if first {
-            let new = format!(" {}", lines.trim_start());
+            let new = match comment {
+                "" => format!(" {}", lines.trim_start()),
+                comment => format!("{comment}{}{lines}", text.eol),
+            };
             return Ok(vec![ended(text, Splice { range: sign..old.range.end.max(sign), new })]);
         }
         // A comment behind the old value stays behind the key.
         let end = line_end(text.text, old.range.end.max(sign));
-        let mut splices = vec![ended(text, Splice::insert(end, format!("{}{lines}", text.eol)))];
+        let mut splices = vec![ended(text, Splice::insert(end, format!("{comment}{}{lines}", text.eol)))];
         if !old.range.is_empty() {
             splices.push(Splice::delete(sign..old.range.end));
         }
@@ -61,6 +72,8 @@ pub(crate) fn set(text: Text<'_>, parent: &Node, at: usize, value: &Data) -> Res
         }
         _ => scalar(value, style_of(old), (!has_rest).then_some((column + unit, text.eol))),
     };
+    let head = new.find(text.eol).unwrap_or(new.len());
+    let new = format!("{}{comment}{}", &new[..head], &new[head..]);
     if matches!(old.layout(), Some(Layout::Block(_))) && !text.text[sign..old.range.start].trim().is_empty() {
         // Comments between the key and the block stay.
         let start = line_start(text.text, old.range.start);
@@ -83,12 +96,14 @@ pub(crate) fn insert(
     key: Option<&str>,
     value: &Data,
 ) -> Result<Vec<Splice>, Fault> {
-    let name = key.map(|key| scalar(&Data::Text(key.to_owned()), Style::Plain, None));
+    let key = key.map(|key| Data::Text(key.to_owned()));
     let Some(Layout::Block(column)) = parent.layout() else {
         let value = in_flow(value, Style::Plain);
-        let entry = name.map_or_else(|| value.clone(), |name| format!("{name}: {value}"));
+        let name = key.map(|key| format!("{}: ", in_flow(&key, Style::Plain))).unwrap_or_default();
+        let entry = format!("{name}{value}");
         return Ok(Flow::new(text, parent, Comments::Hash).insert(before, &entry, &entry));
     };
+    let name = key.map(|key| scalar(&key, Style::Plain, None));
     let unit = unit(text.text);
     let is_in_flow = is_beside_flow(parent, value);
     let one = |value, column| match is_in_flow {
@@ -168,9 +183,13 @@ pub(crate) fn delete(text: Text<'_>, parent: &Node, at: usize) -> Result<Vec<Spl
         return Ok(vec![Splice::delete(with_blank(text.text, lines))]);
     }
     // It stands behind a dash, where the next one goes, with the comments above that.
-    let rest = line_end(text.text, end);
-    let comment = text.text[rest..start_of(text.text, parent, at + 1)].find('#').map(|sign| rest + sign);
-    Ok(vec![Splice::delete(start..comment.unwrap_or_else(|| start_of(text.text, parent, at + 1)))])
+    if at + 1 == parent.len() {
+        // Nothing comes behind it, so it is its key that does not begin the line.
+        return Err(Fault::Barred(Bar::OddKey));
+    }
+    let (rest, next) = (line_end(text.text, end), start_of(text.text, parent, at + 1));
+    let comment = text.text.get(rest..next).ok_or(Fault::Breaks)?.find('#').map(|sign| rest + sign);
+    Ok(vec![Splice::delete(start..comment.unwrap_or(next))])
 }
 
 fn column(parent: &Node) -> usize {
@@ -189,6 +208,15 @@ fn is_date(text: Option<&str>) -> bool {
     })
 }
 
+/// Returns the comment behind the sign of a block scalar, with the blanks before it: it stays, as others do behind values.
+fn comment_of_block<'t>(text: &'t str, node: &Node) -> &'t str {
+    if !matches!(node.kind, Kind::Scalar(_, Style::Block)) {
+        return "";
+    }
+    let head = &text[node.range.start..line_end(text, node.range.start).min(node.range.end)];
+    head.find([' ', '\t']).map_or("", |blank| head[blank..].trim_end())
+}
+
 fn style_of(node: &Node) -> Style {
     match node.kind {
         Kind::Scalar(Data::Text(_), style) => style,
@@ -200,13 +228,9 @@ fn style_of(node: &Node) -> Style {
 pub(crate) fn start_of(text: &str, parent: &Node, at: usize) -> usize {
     match &parent.kind {
         Kind::Map(entries, _) => entries[at].key_range.start,
-        _ => dash(text, parent.child(at).range.start),
+        _ if at == 0 => parent.range.start,
+        _ => next_dash(text, parent.child(at - 1).range.end, column(parent)),
     }
-}
-
-/// Returns where the dash before an element is.
-fn dash(text: &str, at: usize) -> usize {
-    text[..at].rfind('-').unwrap_or(at)
 }
 
 /// Returns the end of the colon or dash behind which the value of an entry of a block stands.
@@ -216,7 +240,7 @@ fn sign_end(text: &str, parent: &Node, at: usize) -> usize {
             let end = entries[at].key_range.end;
             text[end..].find(':').map_or(end, |colon| end + colon + 1)
         }
-        _ => dash(text, parent.child(at).range.start) + 1,
+        _ => start_of(text, parent, at) + 1,
     }
 }
 

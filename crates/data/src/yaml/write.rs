@@ -62,19 +62,21 @@ pub(super) fn flow(value: &Data, style: Style) -> String {
             let entries: Vec<String> = entries.iter().map(entry).collect();
             if entries.is_empty() { "{}".to_owned() } else { format!("{{{}}}", entries.join(", ")) }
         }
-        Data::Text(text) if style == Style::Plain && text.contains([',', '[', ']', '{', '}']) => string(text),
+        Data::Text(text) if style == Style::Plain && text.contains([',', '[', ']', '{', '}', '?', ':']) => {
+            string(text)
+        }
         _ => scalar(value, style, None),
     }
 }
 
 /// Writes a scalar, a text in this style if it can be. Several lines become a block of this column, where there may be one.
 pub(super) fn scalar(value: &Data, style: Style, lines: Option<(usize, &str)>) -> String {
-    let Data::Text(text) = value else {
-        return json(value, None);
+    let text = match value {
+        Data::Text(text) => text,
+        Data::Number(written) => return number(written),
+        _ => return json(value, None),
     };
-    let is_shown = !text
-        .chars()
-        .any(|c| c.is_control() && c != '\n' || matches!(c, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'));
+    let is_shown = !text.chars().any(|c| c != '\n' && is_odd(c));
     if let Some((column, eol)) = lines
         && text.trim_end_matches('\n').contains('\n')
         && is_shown
@@ -95,18 +97,29 @@ pub(super) fn scalar(value: &Data, style: Style, lines: Option<(usize, &str)>) -
     }
 }
 
+/// Writes a number of JSON as a number of YAML 1.1 too, where `1e5` is a text: a power of ten follows a fraction and has a sign.
+fn number(written: &str) -> String {
+    let Some((fraction, power)) = written.split_once(['e', 'E']) else { return written.to_owned() };
+    let point = if fraction.contains('.') { "" } else { ".0" };
+    let sign = if power.starts_with(['+', '-']) { "" } else { "+" };
+    format!("{fraction}{point}e{sign}{power}")
+}
+
 /// JSON's strings are YAML's, but for characters that YAML does not print.
 fn escaped(text: &str) -> String {
     let mut quoted = String::new();
     for c in string(text).chars() {
-        match c {
-            '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{2028}' | '\u{2029}' => {
-                quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            _ => quoted.push(c),
+        match is_odd(c) {
+            true => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => quoted.push(c),
         }
     }
     quoted
+}
+
+/// Returns whether a character is not printed as itself, or ends a line to some programs.
+fn is_odd(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Returns whether a text can stand without quotes, for programs of YAML 1.1 too.
@@ -142,7 +155,8 @@ fn is_plain(text: &str) -> bool {
     // Dates, times and numbers of YAML 1.1.
     let is_like_number = text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '.'))
         && text.chars().all(|c| {
-            c.is_ascii_hexdigit() || matches!(c, '.' | ':' | '_' | '-' | '+' | 'x' | 'o' | 'T' | 'Z' | ' ')
+            c.is_ascii_hexdigit()
+                || matches!(c, '.' | ':' | '_' | '-' | '+' | 'x' | 'o' | 'T' | 't' | 'Z' | ' ')
         });
     is_word
         && begins
@@ -151,8 +165,6 @@ fn is_plain(text: &str) -> bool {
         && !text.ends_with([' ', ':', '\t'])
         && !text.contains(": ")
         && !text.contains(" #")
-        && !text
-            .chars()
-            .any(|c| c.is_control() || matches!(c, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+        && !text.chars().any(is_odd)
         && !text.starts_with("...")
 }

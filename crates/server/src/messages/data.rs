@@ -39,7 +39,10 @@ pub(crate) fn fault(fault: &Fault, format: Format, asked: Asked) -> (&'static st
         }
         Fault::Missing { key, known, elsewhere, is_last } => missing(key, (known, elsewhere), *is_last, asked),
         Fault::NoSection { key, having, sections } => no_section(key, having, sections),
-        Fault::Slip { key, near } => format!(
+        Fault::Slip { key, near, is_last: true } => {
+            format!("there is no {key}; did you mean {near}? insert = true adds it all the same")
+        }
+        Fault::Slip { key, near, is_last: false } => format!(
             "there is no {key}; did you mean {near}? If it is to be new, add it first, with json = \"{{}}\" or \"[]\" and insert"
         ),
         Fault::NoList { within, step, known } => no_list(within.as_deref(), step, known),
@@ -184,7 +187,7 @@ fn no_such_value(format: Format) -> &'static str {
 
 fn missing(key: &str, (known, elsewhere): (&[String], &[String]), is_last: bool, asked: Asked) -> String {
     let mut how = match (is_last, asked) {
-        (true, Asked::Set) => "; insert = true adds it".to_owned(),
+        (true, Asked::Set) => "; insert = true, without expected, adds it".to_owned(),
         (false, Asked::Set) => "; insert = true adds it, with what it is in".to_owned(),
         _ => String::new(),
     };

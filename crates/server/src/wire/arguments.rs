@@ -297,7 +297,7 @@ pub struct OneValue {
     pub json: Option<String>,
     /// Refuse unless it is this.
     pub expected: Option<String>,
-    /// The key is new; in a list, before that index (-1: at the end).
+    /// Add it though a similar key exists; in a list, before that index (-1: at the end).
     pub insert: Option<bool>,
     /// The key below the new one.
     #[schemars(description = "")]
