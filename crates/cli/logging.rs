@@ -3,7 +3,10 @@
 //! A level applies to Emend's own code. Other crates stay at warnings, since their details include messages and thus
 //! the contents of files. A filter, as in `RUST_LOG`, is taken as written.
 
-use std::io;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::{self, Write};
+use std::panic::{self, PanicHookInfo};
+use std::thread;
 
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
@@ -74,6 +77,27 @@ impl LogFlags {
     }
 }
 
+/// Reports each panic by its place. Its message stays out: where a slice of a text fails, it contains the text of a file.
+pub(crate) fn report_panics_by_place() {
+    panic::set_hook(Box::new(|panic| {
+        let _ = io::stderr().write_all(report(panic).as_bytes());
+    }));
+}
+
+fn report(panic: &PanicHookInfo<'_>) -> String {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("without a name");
+    let backtrace = Backtrace::capture();
+    let backtrace = match backtrace.status() {
+        BacktraceStatus::Captured => format!("{backtrace}"),
+        _ => String::new(),
+    };
+    format!(
+        "Emend has a bug: the thread '{name}' panicked at {place}. Please report this place.\n{backtrace}"
+    )
+}
+
 /// The first part of a filter that is no level, and that the filter would take for the name of a crate.
 fn unknown_level(said: &str) -> Option<&str> {
     let is_level = |part: &str| LEVELS.iter().any(|level| part.eq_ignore_ascii_case(level));
@@ -106,6 +130,21 @@ mod tests {
         for (said, part) in [("nonsense", "nonsense"), ("emend=debug,loud", "loud"), ("emend", "emend")] {
             assert_eq!(unknown_level(said), Some(part));
         }
+    }
+
+    #[test]
+    fn a_panic_is_reported_without_its_message() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| drop(sender.send(report(panic)))));
+        let text = String::from("PASSWORD=secret");
+        let end = text.len() + 1;
+        let failed = panic::catch_unwind(|| text[..end].len());
+        panic::set_hook(usual);
+        assert!(failed.unwrap_err().downcast_ref::<String>().unwrap().contains("secret"));
+        let report = receiver.recv().unwrap();
+        assert!(report.contains(&format!("panicked at {}:", file!())), "{report}");
+        assert!(!report.contains("secret"), "{report}");
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    logging::report_panics_by_place();
     completions::answer(Arguments::command);
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -294,8 +294,9 @@ impl Emend {
         match job.await {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(Unanswered::AwaitingApproval(held))) => Err(held),
-            failed => {
-                tracing::error!(tool = tool.about.name, ?failed, "a tool failed");
+            _ => {
+                // Not with the error of the thread: it repeats the message of a panic, which can contain the text of a file.
+                tracing::error!(tool = tool.about.name, "a tool failed");
                 Ok(internal_error().into())
             }
         }

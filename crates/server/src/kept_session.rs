@@ -72,7 +72,7 @@ impl SessionKeeper {
         job: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, SessionStoreError> {
         let keeper = self.clone();
-        Ok(tokio::task::spawn_blocking(move || job(&keeper)).await?)
+        tokio::task::spawn_blocking(move || job(&keeper)).await.map_err(|_| "it panicked".into())
     }
 }
 

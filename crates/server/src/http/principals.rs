@@ -160,7 +160,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Principals<H> {
             drop(turn);
             opened
         });
-        match opened.await.map_err(io::Error::other).flatten() {
+        match opened.await.map_err(|_| io::Error::other("it panicked")).flatten() {
             Ok(sessions) => Ok(sessions),
             Err(error) => {
                 tracing::warn!(principal = principal.name(), %error, "there is nothing for a principal");
