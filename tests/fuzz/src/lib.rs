@@ -1,6 +1,7 @@
 //! The checks of the fuzz targets. Each is a function of its input that panics when a promise is broken. A target only
 //! calls it.
 
+pub mod data;
 pub mod finder;
 pub mod near;
 pub mod parsers;
