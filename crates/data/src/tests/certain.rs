@@ -190,6 +190,8 @@ fn what_is_left_out_between_brackets_of_yaml_can_be_set() {
     check(insert(Yaml, "{a: , b, c}\n", "q?", &json!("r:s")), "{a: , b, c, \"q?\": \"r:s\"}\n");
     check(insert(Yaml, "{}\n", "k", &json!(1)), "{k: 1}\n");
     check(insert(Yaml, "[]\n", "[0]", &json!(1)), "[1]\n");
+    check(set(Yaml, "[a: b, c]\n", "[1]", &json!(1)), "[a: b, 1]\n");
+    assert_eq!(set(Yaml, "[a: b, c]\n", "[0].a", &json!(1)), Err(Fault::Barred(Bar::OddKey)));
     assert_eq!(delete(Yaml, "a: 1\n&n b: 2\n", "b"), Err(Fault::Barred(Bar::OddKey)));
 }
 

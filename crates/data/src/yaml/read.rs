@@ -84,7 +84,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>, Unread> {
                 // The parser does not say where the first dash of a list is that is no deeper than its key.
                 let start = before.map_or(range.start, |before| after_blank(text, before));
                 let start = after_properties(text, start, properties.count());
-                let is_flow = text[start..].starts_with(if is_map { '{' } else { '[' });
+                // `[a: b]` is a list with a map without brackets of its own.
+                let has_brackets = text[start..].starts_with(if is_map { '{' } else { '[' });
+                let is_flow = has_brackets || open.last().is_some_and(|parent| parent.is_flow);
                 anchors.extend((anchor > 0).then_some((anchor, None)));
                 open.push(Open { start, is_map, is_flow, properties, items: Vec::new() });
                 continue;
@@ -92,12 +94,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>, Unread> {
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(mut ended) = open.pop() else { continue };
                 let properties = std::mem::replace(&mut ended.properties, Properties::new(0, None));
-                let is_pair = !ended.is_flow && open.last().is_some_and(|parent| parent.is_flow);
+                let is_pair = ended.is_flow && !text[ended.start..].starts_with(['{', '[']);
                 let mut node = closed(text, ended, range.end);
-                if is_pair {
-                    // `[a: b]` is a map without brackets of its own.
-                    node.bar = Some(Bar::OddKey);
-                }
+                node.bar = is_pair.then_some(Bar::OddKey);
                 properties.mark(node, &mut anchors)
             }
             Event::Alias(anchor) => {
@@ -111,8 +110,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>, Unread> {
             }
             Event::Scalar(value, style, anchor, tag) => {
                 let properties = Properties::new(anchor, tag.as_ref());
-                let column = open.last().map(|open| column(text, open.start));
-                let node = of_scalar(text, (range, before), (&value, style), properties.count(), column);
+                let node = of_scalar(text, (range, before), (&value, style), properties.count(), open.last());
                 properties.mark(node, &mut anchors)
             }
             _ => continue,
@@ -194,13 +192,13 @@ fn column(text: &str, at: usize) -> usize {
     at - line_start(text, at)
 }
 
-/// Makes the node of a scalar at a place of the parser's and behind a sign, in a list or map of a column.
+/// Makes the node of a scalar at a place of the parser's and behind a sign, in a list or map that is open.
 fn of_scalar(
     text: &str,
     (range, before): (Range<usize>, Option<usize>),
     (value, style): (&str, ScalarStyle),
     properties: usize,
-    column: Option<usize>,
+    parent: Option<&Open>,
 ) -> Node {
     let start = after_properties(text, range.start, properties);
     match style {
@@ -222,6 +220,7 @@ fn of_scalar(
         ScalarStyle::Literal | ScalarStyle::Folded => {
             // The parser says only where its content begins.
             let sign = after_blank(text, before.unwrap_or(range.start));
+            let column = parent.map(|parent| column(text, parent.start));
             let range = of_block(text, after_properties(text, sign, properties), column);
             // The parser ends the last line of a text that does not end.
             let value = value.strip_suffix('\n').filter(|_| range.end == text.len()).unwrap_or(value);

@@ -297,7 +297,7 @@ pub struct OneValue {
     pub json: Option<String>,
     /// Refuse unless it is this.
     pub expected: Option<String>,
-    /// Add it though a similar key exists; in a list, before that index (-1: at the end).
+    /// Add a key like another; in lists, before that index (-1: end).
     pub insert: Option<bool>,
     /// The key below the new one.
     #[schemars(description = "")]
