@@ -236,7 +236,8 @@ fn one(
         }
         Action::SetText(new) => {
             let old = parent.child(at).data();
-            if !matches!(old, Data::Text(_) | Data::Null | Data::Other(_)) {
+            let is_like_text = matches!(old, Data::Text(_) | Data::Null | Data::Other(_));
+            if !is_like_text && parent.child(at).bar.is_none() {
                 return Err(Fault::OtherKind { now: Shape::of(&old), new: new.clone() });
             }
             text_value = Action::Set(Data::Text(new.clone()));

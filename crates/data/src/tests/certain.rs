@@ -52,6 +52,8 @@ fn a_tag_stays_with_its_value() {
     );
     check(delete(Format::Yaml, text, "l[0]"), &text.replace("  - !t-u one\n", ""));
     assert_eq!(set(Format::Yaml, text, "a.b", &json!(2)), Err(Fault::Barred(Bar::Tag)));
+    let tagged = super::made(Format::Yaml, text, "l[0]", Action::SetText("x".into()));
+    assert_eq!(tagged, Err(Fault::Barred(Bar::Tag)));
 }
 
 #[test]
