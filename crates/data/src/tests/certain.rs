@@ -200,6 +200,8 @@ fn what_is_left_out_between_brackets_of_yaml_can_be_set() {
 #[test]
 fn a_comment_behind_the_sign_of_a_block_scalar_stays() {
     use Format::Yaml;
+    check(set(Yaml, "a: [] # c", "a", &json!("v\nw")), "a: \"v\\nw\" # c");
+    check(set(Yaml, "a: {} # c\n", "a", &json!({"b": 1})), "a: {b: 1} # c\n");
     let text = "a: |- # c\n  x\n  y\nl:\n  - > # d\n    z\n";
     check(set(Yaml, text, "a", &json!("v")), &text.replace("|- # c\n  x\n  y", "v # c"));
     check(set(Yaml, text, "a", &json!("v\nw")), &text.replace("x\n  y", "v\n  w"));

@@ -95,7 +95,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>, Unread> {
                 let Some(mut ended) = open.pop() else { continue };
                 let properties = std::mem::replace(&mut ended.properties, Properties::new(0, None));
                 let is_pair = ended.is_flow && !text[ended.start..].starts_with(['{', '[']);
-                let mut node = closed(text, ended, range.end);
+                let mut node = closed(text, ended, range.start);
                 node.bar = is_pair.then_some(Bar::OddKey);
                 properties.mark(node, &mut anchors)
             }
@@ -269,12 +269,14 @@ fn of_block(text: &str, start: usize, column: Option<usize>) -> Range<usize> {
     start..end
 }
 
-/// Makes the node of a list or map that has ended.
+/// Makes the node of a list or map that has ended. Its bracket stands at `end`, if it has one; the parser counts the comment behind
+/// it to the bracket.
 fn closed(text: &str, ended: Open, end: usize) -> Node {
     let Open { start, is_map, is_flow, items, .. } = ended;
     let last = items.last().map_or(start, |item| item.range.end);
     let (range, layout) = match is_flow {
-        true => (start..end, Layout::Flow),
+        true if text[start..].starts_with(['[', '{']) => (start..end + 1, Layout::Flow),
+        true => (start..last, Layout::Flow),
         false => (start..last, Layout::Block(column(text, start))),
     };
     if !is_map {
