@@ -344,3 +344,140 @@ fn a_refusal_names_the_edit_that_changed_the_file_and_no_edit_for_what_others_di
     let id = edit(other.patch("*** Move File: a.txt -> b.txt"));
     assert!(check_stale(client.replace("a.txt", "one", "three")).text.contains(&id));
 }
+
+/// Each way to say that the line `bbb` becomes `BBB`, or gets a line below it.
+fn edits_of_a_line() -> Vec<(&'static str, serde_json::Value)> {
+    let replaced = "a.txt\n<<<<<<< SEARCH\nbbb\n=======\nBBB\n>>>>>>> REPLACE\n";
+    vec![
+        ("str_replace", json!({"path": "a.txt", "old_string": "bbb", "new_string": "BBB"})),
+        ("str_replace", json!({"path": "a.txt", "old_string": "bbb\n", "new_string": "BBB\n"})),
+        ("str_replace", json!({"path": "a.txt", "old_string": "bbb", "new_string": "B", "replace_all": true})),
+        ("str_replace", json!({"path": "a.txt", "old_string": "bbb", "insert_after": "new"})),
+        ("str_replace", json!({"path": "a.txt", "old_string": "bbb", "insert_before": "new"})),
+        (
+            "str_replace",
+            json!({"path": "a.txt", "edits": [
+                {"old_string": "ddd", "new_string": "DDD"}, {"old_string": "bbb", "new_string": "BBB"}
+            ]}),
+        ),
+        ("apply_patch", json!({"patch": replaced})),
+        ("apply_patch", json!({"patch": client::patch("*** Update File: a.txt\n@@\n-bbb\n+BBB")})),
+    ]
+}
+
+const FAR: &str = "1\n2\n3\n4\n5\n";
+
+/// A client that has read the lines, with this setting, before `bbb` became `changed`.
+fn reader_of_a_line(on_change: &str, changed: &str) -> (Folder, Client, String) {
+    let file = |line: &str| format!("aaa\n{line}\nccc\n{FAR}ddd\n");
+    let folder = Folder::with([("a.txt", &file("bbb"))]);
+    let mut client = launch(&folder).argument("--on-change").argument(on_change).legacy();
+    client.read("a.txt");
+    let changed = file(changed);
+    folder.write("a.txt", &changed);
+    (folder, client, changed)
+}
+
+#[test]
+fn a_refused_edit_of_a_line_never_lands_in_another_line() {
+    for on_change in ["refuse", "merge"] {
+        for changed in ["bbb-external", "x bbb", "x = bbb;", "other\nbbb-external"] {
+            for (tool, call) in edits_of_a_line() {
+                let (folder, mut client, changed) = reader_of_a_line(on_change, changed);
+                let refused = check_stale(client.call(tool, call.clone()));
+                assert!(!refused.text.contains("same call goes through"), "{call}: {}", refused.text);
+                for _ in 0..2 {
+                    assert!(client.call(tool, call.clone()).is_error, "{on_change} {changed:?} {call}");
+                    assert_eq!(folder.text("a.txt"), changed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_edit_of_a_line_never_lands_in_a_new_line_like_it() {
+    for on_change in ["refuse", "merge"] {
+        for (tool, call) in edits_of_a_line() {
+            let (folder, mut client, changed) = reader_of_a_line(on_change, "other");
+            folder.write("a.txt", format!("{changed}bbb\n"));
+            for _ in 0..2 {
+                check_stale(client.call(tool, call.clone()));
+            }
+            assert_eq!(folder.text("a.txt"), format!("{changed}bbb\n"));
+        }
+    }
+}
+
+#[test]
+fn a_refused_edit_whose_lines_are_as_they_were_read_may_be_sent_again() {
+    for on_change in ["refuse", "merge"] {
+        for changed in ["x\nbbb", "bbb\nx", "x\nbbb\nbbb-external"] {
+            for (tool, call) in edits_of_a_line() {
+                if changed.contains("external") && call.to_string().contains("\"bbb\"") {
+                    continue;
+                }
+                let (folder, mut client, changed) = reader_of_a_line(on_change, changed);
+                let refused = check_stale(client.call(tool, call.clone()));
+                assert!(refused.text.contains("same call goes through"), "{call}: {}", refused.text);
+                client.call(tool, call.clone()).ok();
+                assert_ne!(folder.text("a.txt"), changed);
+            }
+        }
+    }
+}
+
+#[test]
+fn only_a_reading_of_the_changed_line_ends_the_caution() {
+    let (folder, mut client, changed) = reader_of_a_line("refuse", "bbb-external");
+    check_stale(client.replace("a.txt", "bbb", "BBB"));
+    // An edit elsewhere, a change elsewhere and a reading of other lines do not show it.
+    client.replace("a.txt", "ddd", "DDD").ok();
+    check_stale(client.replace("a.txt", "bbb", "BBB"));
+    client.call("read_file", json!({"path": "a.txt", "offset": 4, "limit": 3})).ok();
+    check_stale(client.replace("a.txt", "bbb", "BBB"));
+    folder.write("a.txt", changed.replace("5\n", "five\n"));
+    check_stale(client.replace("a.txt", "bbb", "BBB"));
+    let reads = |client: &mut Client| client.replace("a.txt", "bbb", "BBB").codes() == ["stale-file"];
+    assert!(reads(&mut client));
+    // What the refusal has shown can be edited, and is known then.
+    client.replace("a.txt", "bbb-external", "bbb external").ok();
+    client.replace("a.txt", "bbb", "BBB").ok();
+    assert_eq!(folder.text("a.txt"), changed.replace("5\n", "five\n").replace("bbb-external", "BBB external"));
+    let (folder, mut client, changed) = reader_of_a_line("refuse", "bbb-external");
+    check_stale(client.replace("a.txt", "bbb", "BBB"));
+    client.call("read_file", json!({"path": "a.txt", "offset": 2, "limit": 1})).ok();
+    client.replace("a.txt", "bbb", "BBB").ok();
+    assert_eq!(folder.text("a.txt"), changed.replace("bbb", "BBB"));
+}
+
+#[test]
+fn a_change_that_a_merge_or_a_named_version_reports_calls_for_the_same_caution() {
+    let (folder, mut client, changed) = reader_of_a_line("merge", "bbb-external");
+    client.replace("a.txt", "ddd", "DDD").ok();
+    for (tool, call) in edits_of_a_line().into_iter().filter(|(_, call)| !call.to_string().contains("ddd")) {
+        check_stale(client.call(tool, call));
+    }
+    assert_eq!(folder.text("a.txt"), changed.replace("ddd", "DDD"));
+    let (folder, mut client, changed) = reader_of_a_line("refuse", "bbb-external");
+    let call = |version: &str| json!({"path": "a.txt", "old_string": "bbb", "new_string": "B", "version": version});
+    let read = emend_edit::Version::hash(changed.replace("-external", "").as_bytes()).short();
+    check_stale(client.call("str_replace", call(&read)));
+    let now = emend_edit::Version::hash(changed.as_bytes()).short();
+    check_stale(client.call("str_replace", call(&now)));
+    assert_eq!(folder.text("a.txt"), changed);
+}
+
+#[test]
+fn a_file_too_large_to_be_remembered_is_read_again_after_a_change() {
+    let file = |line: &str| format!("aaa\n{line}\nccc\n{}", "filler\n".repeat(200_000));
+    let (folder, mut client) = reader(&file("bbb"));
+    folder.write("a.txt", file("bbb-external"));
+    for _ in 0..2 {
+        let refused = check_stale(client.replace("a.txt", "bbb", "BBB"));
+        assert!(refused.text.contains("Read the file again"), "{}", refused.text);
+    }
+    client.call("read_file", json!({"path": "a.txt", "limit": 5})).ok();
+    client.replace("a.txt", "bbb-external", "BBB").ok();
+    assert_eq!(folder.text("a.txt"), file("BBB"));
+}

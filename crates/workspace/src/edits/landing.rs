@@ -1,0 +1,268 @@
+//! Whether an edit lands on the lines that it meant: a file changed since its client read it, and the client was shown the
+//! change. The text of an edit may be found all the same, but in another line, or as a part of one.
+//!
+//! The request is planned a second time, for the file as it was read. Each hunk that finds a place there must find the
+//! same lines in the file as it is. A hunk that finds none was written for the change that was shown.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use emend_edit::edit::{Edit, Span};
+use emend_edit::find::FindLimits;
+use emend_edit::patch::{Change, Hunk, Operation, Patch};
+use emend_edit::plan::{self, Action, FilePlan, PlacedHunk, Plan, Sources};
+use emend_edit::Text;
+
+use crate::edits::gather::Gathered;
+use crate::edits::readings::{LastRead, Readings};
+use crate::files::symbols;
+use crate::problem::{Again, Kind, Problem};
+
+impl Gathered {
+    /// Refuses the edits of files that changed since their client read them, if they would not land on the lines that it
+    /// read.
+    pub(crate) fn check_landing(
+        &self,
+        patch: &Patch,
+        limits: &FindLimits,
+        plan: &Plan,
+        readings: &Readings,
+    ) -> Vec<Problem> {
+        let check = |(name, (_, snapshot)): (&String, &(_, Option<_>))| {
+            let snapshot = snapshot.as_ref()?;
+            let lands = self.lands_as_meant(patch, limits, plan, name, readings);
+            (!lands).then(|| readings.other_lines(name, snapshot))
+        };
+        self.files.iter().filter_map(check).collect()
+    }
+
+    /// Offers the same call again in these refusals of stale files only where it would land on the lines that were read.
+    pub(crate) fn offer_again(
+        &self,
+        patch: &Patch,
+        limits: &FindLimits,
+        readings: &Readings,
+        mut problems: Vec<Problem>,
+    ) -> Vec<Problem> {
+        // The next call cannot go by the line numbers of the reading.
+        let mut sources = self.sources.clone();
+        problems.iter().filter_map(|problem| problem.path.as_ref()).for_each(|name| sources.set_renumbered(name));
+        let plan = plan::build(patch, &sources, limits).ok();
+        for problem in &mut problems {
+            let Some(name) = problem.path.as_ref().filter(|name| self.files.contains_key(*name)) else { continue };
+            if let Kind::StaleFile { current: Some(_), again, .. } = &mut *problem.kind
+                && matches!(again, Again::SameCall | Again::NewVersion)
+                && readings.last_read(name).is_some()
+                && !plan.as_ref().is_some_and(|plan| self.lands_as_meant(patch, limits, plan, name, readings))
+            {
+                *again = Again::OtherLines;
+            }
+        }
+        problems
+    }
+
+    /// Returns whether the edit of a file lands on the lines that its client read, as far as it has read them.
+    fn lands_as_meant(
+        &self,
+        patch: &Patch,
+        limits: &FindLimits,
+        plan: &Plan,
+        name: &str,
+        readings: &Readings,
+    ) -> bool {
+        let (Some(last_read), Some((_, Some(now)))) = (readings.last_read(name), self.files.get(name)) else {
+            return true;
+        };
+        let hunks: Vec<&Hunk> = self.hunks_of(patch, name).filter(|hunk| is_found(&hunk.change)).collect();
+        if hunks.is_empty() {
+            return true;
+        }
+        let LastRead::Older(older) = last_read else { return false };
+        let Some(older) = older.text() else { return false };
+        let mut then = self.sources.clone();
+        then.set_text(name, Arc::clone(&older));
+        if hunks.iter().any(|hunk| matches!(hunk.change, Change::Sketch(_))) {
+            then.set_outline(name, older.version(), symbols::places(name, older.bytes()));
+        }
+        let places = Places::new(name, &older, &now.text);
+        let as_a_whole = plan::build(patch, &then, limits);
+        if let Ok(meant) = &as_a_whole {
+            return hunks.iter().all(|hunk| places.are_same(hunk, meant, plan));
+        }
+        // Some hunk was written for the change.
+        let mut hunks = hunks.into_iter();
+        patch.is_small() && hunks.all(|hunk| places.are_same_alone(hunk, patch, (&then, &self.sources), limits))
+    }
+
+    /// Returns the hunks of a file.
+    fn hunks_of<'a>(&'a self, patch: &'a Patch, name: &'a str) -> impl Iterator<Item = &'a Hunk> {
+        let sections = patch.sections().iter();
+        let own = sections.filter(move |section| self.names.get(&section.path).is_some_and(|own| own == name));
+        own.flat_map(|section| match &section.operation {
+            Operation::Update { hunks, .. } => &hunks[..],
+            _ => &[],
+        })
+    }
+}
+
+/// Returns whether the place of a change is found by its text. The others name lines of a version, a place that the server
+/// has just found, or an end of the file.
+fn is_found(change: &Change) -> bool {
+    match change {
+        Change::Text(_) | Change::Lines(_) | Change::Block(_) | Change::Sketch(_) => true,
+        Change::Insertion(insertion) => insertion.beside.is_some(),
+        Change::Range(_) | Change::Numbered(_) | Change::Place(_) => false,
+    }
+}
+
+/// The places of a file as it was read and as it is now.
+pub(crate) struct Places<'a> {
+    name: &'a str,
+    older: &'a Text,
+    now: &'a Text,
+    rewrite: Edit,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(name: &'a str, older: &'a Text, now: &'a Text) -> Self {
+        Self { name, older, now, rewrite: plan::rewrite_between(older, now) }
+    }
+
+    /// Returns whether the plan for the file as it is now does the same as the one for the file as it was read: the same
+    /// changes at the same places, moved only by earlier changes. A place that is unique or has its line number only now
+    /// is a different one.
+    pub(crate) fn have_same_spans(&self, meant: &Plan, plan: &Plan) -> bool {
+        let spans = |plan| Some(edit_of(self.file(plan)?)?.spans());
+        spans(meant).zip(spans(plan)).is_some_and(|(meant, done)| self.are_same_spans(meant.iter(), done.iter()))
+    }
+
+    /// Returns whether a hunk lands on the same lines by both plans.
+    fn are_same(&self, hunk: &Hunk, meant: &Plan, plan: &Plan) -> bool {
+        let (Some(meant_file), Some(file)) = (self.file(meant), self.file(plan)) else { return false };
+        let (Some(then), Some(now)) = (edit_of(meant_file), edit_of(file)) else { return false };
+        if let Change::Text(change) = &hunk.change
+            && (change.all || change.expected.is_some_and(|count| count != 1))
+        {
+            // Wherever it occurs is meant, but not a part of a line where it was always the whole one.
+            let occurs = |text: &Text| Occurrences::of(&change.old, text);
+            let (older, now) = (occurs(self.older), occurs(self.now));
+            return !(older.in_whole_lines && !older.in_parts && now.in_parts);
+        }
+        if !then.is_separable() || !now.is_separable() {
+            return self.have_same_spans(meant, plan);
+        }
+        let of_hunk = |span: &&Span| span.hunk == hunk.number;
+        let (meant_spans, spans) = (|| then.spans().iter().filter(of_hunk), || now.spans().iter().filter(of_hunk));
+        if self.are_same_spans(meant_spans(), spans()) {
+            return true;
+        }
+        placed(meant_file, hunk).zip(placed(file, hunk)).is_some_and(|(then, now)| self.are_same_lines(then, now, spans()))
+    }
+
+    /// Returns whether a hunk lands on the same lines if it is planned alone; also if it cannot be: then it goes by what was
+    /// shown, or by another hunk.
+    fn are_same_alone(
+        &self,
+        hunk: &Hunk,
+        patch: &Patch,
+        (then, now): (&Sources, &Sources),
+        limits: &FindLimits,
+    ) -> bool {
+        let alone = patch.only(hunk.number);
+        let build = |sources| plan::build(&alone, sources, limits).ok();
+        let (Some(meant), Some(plan)) = (build(then), build(now)) else { return true };
+        self.are_same(hunk, &meant, &plan)
+    }
+
+    fn file<'p>(&self, plan: &'p Plan) -> Option<&'p FilePlan> {
+        plan.files().iter().find(|file| match &file.action {
+            Action::Move { from, .. } => from == self.name,
+            _ => file.name == self.name,
+        })
+    }
+
+    fn are_same_spans<'s>(
+        &self,
+        meant: impl Iterator<Item = &'s Span> + Clone,
+        done: impl Iterator<Item = &'s Span> + Clone,
+    ) -> bool {
+        meant.clone().count() == done.clone().count()
+            && meant.zip(done).all(|(meant, done)| {
+                let range = self.moved(meant.range.start).zip(self.moved(meant.range.end));
+                range == Some((done.range.start, done.range.end)) && meant.new == done.new
+            })
+    }
+
+    /// Returns whether a hunk matched the same lines, which nobody has changed, and does nothing outside of them.
+    fn are_same_lines<'s>(
+        &self,
+        then: &PlacedHunk,
+        now: &PlacedHunk,
+        mut spans: impl Iterator<Item = &'s Span>,
+    ) -> bool {
+        let (meant, found) = (bytes_of(self.older, then), bytes_of(self.now, now));
+        let is_changed = |span: &Span| span.range.start < meant.end && meant.start < span.range.end;
+        let is_inside = |span: &Span| span.range.is_empty() && meant.contains(&span.range.start) && span.range.start > meant.start;
+        !self.rewrite.spans().iter().any(|span| is_changed(span) || is_inside(span))
+            && self.moved(meant.start) == Some(found.start)
+            && meant.len() == found.len()
+            && spans.all(|span| found.start <= span.range.start && span.range.end <= found.end)
+    }
+
+    /// Maps an offset in the older text to the new one, if the text there is unchanged.
+    fn moved(&self, at: usize) -> Option<usize> {
+        let before = self.rewrite.spans().iter().take_while(|span| span.range.end <= at);
+        let (came, went) =
+            before.fold((0, 0), |(came, went), span| (came + span.new.len(), went + span.range.len()));
+        let is_inside = self.rewrite.spans().iter().any(|span| span.range.start < at && at < span.range.end);
+        (!is_inside).then(|| at + came - went)
+    }
+}
+
+/// How a text occurs in another.
+struct Occurrences {
+    /// Whether it is whole lines somewhere: from the beginning of a line, or behind its indentation, to the end of one.
+    in_whole_lines: bool,
+    /// Whether it begins or ends inside of a line somewhere.
+    in_parts: bool,
+}
+
+impl Occurrences {
+    fn of(wanted: &str, text: &Text) -> Self {
+        let mut occurrences = Self { in_whole_lines: false, in_parts: false };
+        let (wanted, body) = (wanted.replace("\r\n", "\n"), &text.bytes()[text.body()]);
+        let wanted = wanted.trim_matches('\n').as_bytes();
+        let body: Vec<u8> = body.iter().copied().filter(|&byte| byte != b'\r').collect();
+        if wanted.is_empty() {
+            return occurrences;
+        }
+        for start in memchr::memmem::find_iter(&body, wanted) {
+            let blanks = |byte: &u8| matches!(byte, b' ' | b'\t');
+            let before = body[..start].iter().rev().find(|byte| !blanks(byte));
+            let after = body[start + wanted.len()..].iter().find(|byte| !blanks(byte));
+            let is_edge = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == b'\n');
+            match is_edge(before) && is_edge(after) {
+                true => occurrences.in_whole_lines = true,
+                false => occurrences.in_parts = true,
+            }
+        }
+        occurrences
+    }
+}
+
+fn placed<'a>(file: &'a FilePlan, hunk: &Hunk) -> Option<&'a PlacedHunk> {
+    file.hunks.iter().find(|placed| placed.number == hunk.number)
+}
+
+fn edit_of(file: &FilePlan) -> Option<&Edit> {
+    match &file.action {
+        Action::Modify { edit, .. } | Action::Move { edit, .. } => Some(edit),
+        Action::Create { .. } | Action::Delete { .. } => None,
+    }
+}
+
+/// Returns the range of the lines that a hunk matched.
+fn bytes_of(text: &Text, placed: &PlacedHunk) -> Range<usize> {
+    let (lines, first) = (text.lines(), placed.line.saturating_sub(1));
+    lines.start(first)..lines.start(first + placed.lines)
+}
