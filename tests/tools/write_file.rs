@@ -48,6 +48,17 @@ fn what_was_not_read_is_not_replaced() {
 }
 
 #[test]
+fn an_empty_file_needs_no_reading() {
+    let folder = Folder::with([("a.txt", ""), ("b.txt", ""), ("c.txt", "\u{feff}")]);
+    let mut client = serve(&folder);
+    write(&mut client, "a.txt", "new\n").ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+    client.call("delete_file", json!({"path": "b.txt"})).ok();
+    assert!(!folder.has("b.txt"));
+    write(&mut client, "c.txt", "new\n").refused("not-read");
+}
+
+#[test]
 fn a_reading_of_a_part_is_not_enough_and_readings_of_all_parts_are() {
     let folder = Folder::with([("a.txt", "1\n2\n3\n4\n")]);
     let mut client = serve(&folder);
