@@ -402,6 +402,8 @@ pub enum Again {
     NewNumbers,
     /// The call names a cell of a notebook as a version has it; it must be as it is now.
     NewCell,
+    /// Read the file again: the text of the call is not at the lines that were read, or those are not known any more.
+    OtherLines,
     /// Read the whole file again.
     Read,
 }

@@ -203,6 +203,17 @@ impl Operation {
 }
 
 impl Patch {
+    /// Returns the request with only this hunk.
+    #[must_use]
+    pub fn only(&self, number: usize) -> Self {
+        let only = |section: &Section| {
+            let hunk = section.hunks().iter().find(|hunk| hunk.number == number)?;
+            let operation = Operation::Update { hunks: vec![hunk.clone()], move_to: None };
+            Some(Section::new(&section.path, operation))
+        };
+        Self { sections: self.sections.iter().filter_map(only).collect() }
+    }
+
     /// Takes away the line numbers that only choose among equal places, but for those that are known of a file.
     pub fn keep_hints(&mut self, is_known: impl Fn(&str, usize) -> bool) {
         for Section { path, operation, .. } in &mut self.sections {

@@ -76,10 +76,13 @@ pub(super) fn write_stale(
         (Again::SameCall, _) if diff.is_some() => f.write_str(
             "You have now seen the change: the same call goes through if its text is still there.",
         ),
-        (Again::SameCall, _) => f.write_str(
-            "What changed cannot be shown here. Read the file again, or send the same call if its text is \
-             all that matters.",
+        (Again::OtherLines, _) if diff.is_some() => f.write_str(
+            "The same call would not change the lines that you read. Read the file again, and make the call from what it \
+             holds now.",
         ),
+        (Again::SameCall | Again::OtherLines, _) => {
+            f.write_str("What changed cannot be shown here. Read the file again.")
+        }
         (Again::Retry, _) => f.write_str("Their change is in the file. Send the call again."),
         (Again::NewVersion, Some(current)) => {
             write!(

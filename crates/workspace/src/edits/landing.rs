@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use emend_edit::Text;
 use emend_edit::edit::{Edit, Span};
 use emend_edit::find::FindLimits;
 use emend_edit::patch::{Change, Hunk, Operation, Patch};
 use emend_edit::plan::{self, Action, FilePlan, PlacedHunk, Plan, Sources};
-use emend_edit::Text;
 
 use crate::edits::gather::Gathered;
 use crate::edits::readings::{LastRead, Readings};
@@ -46,10 +46,15 @@ impl Gathered {
     ) -> Vec<Problem> {
         // The next call cannot go by the line numbers of the reading.
         let mut sources = self.sources.clone();
-        problems.iter().filter_map(|problem| problem.path.as_ref()).for_each(|name| sources.set_renumbered(name));
+        problems
+            .iter()
+            .filter_map(|problem| problem.path.as_ref())
+            .for_each(|name| sources.set_renumbered(name));
         let plan = plan::build(patch, &sources, limits).ok();
         for problem in &mut problems {
-            let Some(name) = problem.path.as_ref().filter(|name| self.files.contains_key(*name)) else { continue };
+            let Some(name) = problem.path.as_ref().filter(|name| self.files.contains_key(*name)) else {
+                continue;
+            };
             if let Kind::StaleFile { current: Some(_), again, .. } = &mut *problem.kind
                 && matches!(again, Again::SameCall | Again::NewVersion)
                 && readings.last_read(name).is_some()
@@ -91,13 +96,15 @@ impl Gathered {
         }
         // Some hunk was written for the change.
         let mut hunks = hunks.into_iter();
-        patch.is_small() && hunks.all(|hunk| places.are_same_alone(hunk, patch, (&then, &self.sources), limits))
+        patch.is_small()
+            && hunks.all(|hunk| places.are_same_alone(hunk, patch, (&then, &self.sources), limits))
     }
 
     /// Returns the hunks of a file.
     fn hunks_of<'a>(&'a self, patch: &'a Patch, name: &'a str) -> impl Iterator<Item = &'a Hunk> {
         let sections = patch.sections().iter();
-        let own = sections.filter(move |section| self.names.get(&section.path).is_some_and(|own| own == name));
+        let own =
+            sections.filter(move |section| self.names.get(&section.path).is_some_and(|own| own == name));
         own.flat_map(|section| match &section.operation {
             Operation::Update { hunks, .. } => &hunks[..],
             _ => &[],
@@ -133,30 +140,28 @@ impl<'a> Places<'a> {
     /// is a different one.
     pub(crate) fn have_same_spans(&self, meant: &Plan, plan: &Plan) -> bool {
         let spans = |plan| Some(edit_of(self.file(plan)?)?.spans());
-        spans(meant).zip(spans(plan)).is_some_and(|(meant, done)| self.are_same_spans(meant.iter(), done.iter()))
+        spans(meant)
+            .zip(spans(plan))
+            .is_some_and(|(meant, done)| self.are_same_spans(meant.iter(), done.iter()))
     }
 
     /// Returns whether a hunk lands on the same lines by both plans.
-    fn are_same(&self, hunk: &Hunk, meant: &Plan, plan: &Plan) -> bool {
+    fn are_same<'p>(&self, hunk: &Hunk, meant: &'p Plan, plan: &'p Plan) -> bool {
         let (Some(meant_file), Some(file)) = (self.file(meant), self.file(plan)) else { return false };
         let (Some(then), Some(now)) = (edit_of(meant_file), edit_of(file)) else { return false };
-        if let Change::Text(change) = &hunk.change
-            && (change.all || change.expected.is_some_and(|count| count != 1))
-        {
-            // Wherever it occurs is meant, but not a part of a line where it was always the whole one.
-            let occurs = |text: &Text| Occurrences::of(&change.old, text);
-            let (older, now) = (occurs(self.older), occurs(self.now));
-            return !(older.in_whole_lines && !older.in_parts && now.in_parts);
-        }
         if !then.is_separable() || !now.is_separable() {
             return self.have_same_spans(meant, plan);
         }
-        let of_hunk = |span: &&Span| span.hunk == hunk.number;
-        let (meant_spans, spans) = (|| then.spans().iter().filter(of_hunk), || now.spans().iter().filter(of_hunk));
-        if self.are_same_spans(meant_spans(), spans()) {
-            return true;
+        let spans_of = |edit: &'p Edit| edit.spans().iter().filter(move |span| span.hunk == hunk.number);
+        if is_for_many(&hunk.change) {
+            // Those that were changed meanwhile may be missing.
+            return spans_of(now).all(|span| spans_of(then).any(|meant| self.is_kept(meant, span)));
         }
-        placed(meant_file, hunk).zip(placed(file, hunk)).is_some_and(|(then, now)| self.are_same_lines(then, now, spans()))
+        let lines = placed(meant_file, hunk).zip(placed(file, hunk));
+        lines.is_some_and(|(then, placed)| self.are_same_lines(then, placed, spans_of(now)))
+            // Of whole lines, those that only locate the others may have changed.
+            || matches!(hunk.change, Change::Lines(_) | Change::Block(_) | Change::Sketch(_))
+                && self.are_same_spans(spans_of(then), spans_of(now))
     }
 
     /// Returns whether a hunk lands on the same lines if it is planned alone; also if it cannot be: then it goes by what was
@@ -193,6 +198,25 @@ impl<'a> Places<'a> {
             })
     }
 
+    /// Returns whether one of the changes of a hunk is at the same place, in lines that nobody has changed.
+    fn is_kept(&self, meant: &Span, done: &Span) -> bool {
+        let lines = self.older.lines();
+        let (start, end) = (meant.range.start, meant.range.end);
+        // Where lines come before another, the one above counts too.
+        let first = lines.index_of(if meant.range.is_empty() { start.saturating_sub(1) } else { start });
+        let last = lines.index_of(if meant.range.is_empty() { end } else { end - 1 });
+        let whole = lines.start(first)..lines.start(last + 1);
+        !self.is_changed(&whole) && self.are_same_spans([meant].into_iter(), [done].into_iter())
+    }
+
+    /// Returns whether somebody has changed something in this range of the older text.
+    fn is_changed(&self, range: &Range<usize>) -> bool {
+        self.rewrite.spans().iter().any(|span| match span.range.is_empty() {
+            true => range.start < span.range.start && span.range.start < range.end,
+            false => span.range.start < range.end && range.start < span.range.end,
+        })
+    }
+
     /// Returns whether a hunk matched the same lines, which nobody has changed, and does nothing outside of them.
     fn are_same_lines<'s>(
         &self,
@@ -201,9 +225,7 @@ impl<'a> Places<'a> {
         mut spans: impl Iterator<Item = &'s Span>,
     ) -> bool {
         let (meant, found) = (bytes_of(self.older, then), bytes_of(self.now, now));
-        let is_changed = |span: &Span| span.range.start < meant.end && meant.start < span.range.end;
-        let is_inside = |span: &Span| span.range.is_empty() && meant.contains(&span.range.start) && span.range.start > meant.start;
-        !self.rewrite.spans().iter().any(|span| is_changed(span) || is_inside(span))
+        !self.is_changed(&meant)
             && self.moved(meant.start) == Some(found.start)
             && meant.len() == found.len()
             && spans.all(|span| found.start <= span.range.start && span.range.end <= found.end)
@@ -219,35 +241,9 @@ impl<'a> Places<'a> {
     }
 }
 
-/// How a text occurs in another.
-struct Occurrences {
-    /// Whether it is whole lines somewhere: from the beginning of a line, or behind its indentation, to the end of one.
-    in_whole_lines: bool,
-    /// Whether it begins or ends inside of a line somewhere.
-    in_parts: bool,
-}
-
-impl Occurrences {
-    fn of(wanted: &str, text: &Text) -> Self {
-        let mut occurrences = Self { in_whole_lines: false, in_parts: false };
-        let (wanted, body) = (wanted.replace("\r\n", "\n"), &text.bytes()[text.body()]);
-        let wanted = wanted.trim_matches('\n').as_bytes();
-        let body: Vec<u8> = body.iter().copied().filter(|&byte| byte != b'\r').collect();
-        if wanted.is_empty() {
-            return occurrences;
-        }
-        for start in memchr::memmem::find_iter(&body, wanted) {
-            let blanks = |byte: &u8| matches!(byte, b' ' | b'\t');
-            let before = body[..start].iter().rev().find(|byte| !blanks(byte));
-            let after = body[start + wanted.len()..].iter().find(|byte| !blanks(byte));
-            let is_edge = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == b'\n');
-            match is_edge(before) && is_edge(after) {
-                true => occurrences.in_whole_lines = true,
-                false => occurrences.in_parts = true,
-            }
-        }
-        occurrences
-    }
+/// Returns whether a change is made wherever its text occurs.
+fn is_for_many(change: &Change) -> bool {
+    matches!(change, Change::Text(text) if text.all || text.expected.is_some_and(|count| count != 1))
 }
 
 fn placed<'a>(file: &'a FilePlan, hunk: &Hunk) -> Option<&'a PlacedHunk> {

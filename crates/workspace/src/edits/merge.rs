@@ -29,33 +29,6 @@ pub(crate) fn is_elsewhere(plan: &Plan, name: &str, old: &Text, now: &Text) -> b
     }
 }
 
-/// Returns whether the plan does the same to `now` as to `old`: the same changes at the same places, moved only by
-/// earlier changes. A place that is unique or has its line number only in `now` is a different one.
-pub(crate) fn is_as_meant(meant: &Plan, plan: &Plan, name: &str, old: &Text, now: &Text) -> bool {
-    let spans = |plan: &Plan| {
-        let file = plan.files().iter().find(|file| file.name == name);
-        file.and_then(|file| match &file.action {
-            Action::Modify { edit, .. } | Action::Move { edit, .. } => Some(edit.spans().to_vec()),
-            Action::Create { .. } | Action::Delete { .. } => None,
-        })
-    };
-    let (Some(meant), Some(done)) = (spans(meant), spans(plan)) else { return false };
-    let rewrite = plan::rewrite_between(old, now);
-    // Maps an offset in the old text to the new one, if the text there is unchanged.
-    let moved = |at: usize| {
-        let before = rewrite.spans().iter().take_while(|span| span.range.end <= at);
-        let (came, went) =
-            before.fold((0, 0), |(came, went), span| (came + span.new.len(), went + span.range.len()));
-        let is_inside = rewrite.spans().iter().any(|span| span.range.start < at && at < span.range.end);
-        (!is_inside).then(|| at + came - went)
-    };
-    meant.len() == done.len()
-        && meant.iter().zip(&done).all(|(meant, done)| {
-            let range = moved(meant.range.start).zip(moved(meant.range.end));
-            range == Some((done.range.start, done.range.end)) && meant.new == done.new
-        })
-}
-
 /// Returns whether two ranges of lines overlap or touch.
 fn is_beside(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end

@@ -6,6 +6,7 @@ pub(crate) mod request;
 
 pub mod contents;
 pub(crate) mod gather;
+mod landing;
 mod merge;
 pub(crate) mod numbered_versions;
 pub mod readings;

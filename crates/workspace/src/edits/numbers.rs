@@ -53,16 +53,18 @@ impl Gathered {
             };
             let Some((path, Some(snapshot))) = self.files.get(name) else { continue };
             let now = snapshot.text.version();
-            let last_read = match context.readings.lock().of(name) {
+            let read_version = match context.readings.lock().of(name) {
                 Some(reading) if reading.is_change_only() => {
                     read.push((name.clone(), None));
                     continue;
                 }
                 // Only the client's own edits are between. Of another's change, the stale check decides.
-                Some(reading) if reading.version == now && reading.last_read != now => reading.last_read,
+                Some(reading) if reading.version == now && reading.read_version != now => {
+                    reading.read_version
+                }
                 _ => continue,
             };
-            let version = last_read.hex();
+            let version = read_version.hex();
             let since = self.since((roots, vaults), path, name, &version, &now, context)?;
             found.extend(since.map(|since| (name.clone(), version.clone(), since)));
             read.push((name.clone(), Some(version)));

@@ -6,8 +6,12 @@
 
 mod check;
 mod kept;
+mod last_read;
+mod ranges;
 
 pub use kept::KeptReadings;
+pub(crate) use last_read::LastRead;
+use ranges::{insert_range, kept_numbers};
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
@@ -46,7 +50,7 @@ pub struct Reading {
     /// The version that was seen.
     pub version: Version,
     /// The version that was last read: the client's own edits have made `version` of it.
-    pub(crate) last_read: Version,
+    pub(crate) read_version: Version,
     /// The metadata of the file at that time.
     pub stat: Stat,
     /// The lines that were shown, zero-based; sorted and disjoint.
@@ -61,9 +65,19 @@ pub struct Reading {
     /// The number of lines of the file.
     lines: usize,
     content: Option<Remembered>,
+    last_read: Option<LastRead>,
 }
 
 impl Reading {
+    /// Returns how many bytes of content are remembered for it.
+    fn bytes(&self) -> usize {
+        let of_last_read = match &self.last_read {
+            Some(LastRead::Older(older)) => older.bytes,
+            Some(LastRead::Forgotten) | None => 0,
+        };
+        of_last_read + self.content.as_ref().map_or(0, |content| content.bytes)
+    }
+
     /// Returns the text that was read, if it is still remembered.
     fn text(&self) -> Option<Arc<Text>> {
         self.content.as_ref()?.text()
@@ -98,7 +112,7 @@ impl Readings {
     fn reading(&self, snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Reading {
         Reading {
             version: snapshot.text.version(),
-            last_read: snapshot.text.version(),
+            read_version: snapshot.text.version(),
             stat: snapshot.stat,
             numbered: seen.clone(),
             seen,
@@ -106,6 +120,7 @@ impl Readings {
             is_change_only: false,
             lines,
             content: Remembered::of(&snapshot.text, &self.shared),
+            last_read: None,
         }
     }
 
@@ -162,7 +177,9 @@ impl Readings {
         insert_range(&mut numbered, shown);
         let reading = self.reading(snapshot, seen, true, lines);
         let is_change_only = is_change_only && !reading.is_full();
-        let reading = Reading { numbered, is_change_only, ..reading };
+        let last_read =
+            self.last_read_after_reading(name, snapshot, &reading.seen).filter(|_| is_change_only);
+        let reading = Reading { numbered, is_change_only, last_read, ..reading };
         self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
@@ -209,10 +226,11 @@ impl Readings {
             None if whole => vec![0..lines],
             None => Vec::new(),
         };
-        let last_read = self.of(name).filter(|_| !whole).map_or(after, |reading| reading.last_read);
+        let read_version = self.of(name).filter(|_| !whole).map_or(after, |reading| reading.read_version);
+        let last_read = if whole { None } else { self.last_read_after_edit(name, action) };
         let reading = Reading {
             version: after,
-            last_read,
+            read_version,
             stat,
             seen,
             numbered,
@@ -220,6 +238,7 @@ impl Readings {
             is_change_only,
             lines,
             content,
+            last_read,
         };
         self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
@@ -250,8 +269,8 @@ impl Readings {
 
     fn put(&mut self, name: &str, reading: Reading) {
         self.forget_content(name);
-        if let Some(content) = &reading.content {
-            self.remembered += content.bytes;
+        if reading.bytes() > 0 {
+            self.remembered += reading.bytes();
             self.contents.push_back(name.into());
         }
         let is_read = reading.is_read;
@@ -265,10 +284,11 @@ impl Readings {
     }
 
     fn forget_content(&mut self, name: &str) {
-        if let Some(content) = self.files.get_mut(name).and_then(|reading| reading.content.take()) {
-            self.remembered -= content.bytes;
-            self.contents.retain(|other| other != name);
-        }
+        let Some(reading) = self.files.get_mut(name).filter(|reading| reading.bytes() > 0) else { return };
+        self.remembered -= reading.bytes();
+        reading.content = None;
+        reading.last_read = reading.last_read.take().map(|_| LastRead::Forgotten);
+        self.contents.retain(|other| other != name);
     }
 
     /// Returns the remembered content that this client has read, if the file has changed since.
@@ -291,8 +311,9 @@ impl Readings {
                 if let Some(reading) = self.files.get(name) {
                     let is_read = reading.is_read && shown;
                     let lines = snapshot.text.lines().len().max(1);
+                    let last_read = Some(self.last_read_after_change(name, snapshot));
                     let reading = self.reading(snapshot, Vec::new(), is_read, lines);
-                    self.put(name, Reading { is_change_only: true, ..reading });
+                    self.put(name, Reading { is_change_only: true, last_read, ..reading });
                 }
             }
             None => self.removed(name),
@@ -302,45 +323,6 @@ impl Readings {
 
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
     Some(short_diff(name, &*reading.text()?, &current?.text))
-}
-
-/// Returns those of these lines whose numbers are the same after an edit, which has made so many lines of the file.
-///
-/// Of lines below it that have moved, the client may name the old numbers: a call may be on its way before the answer to
-/// another one comes.
-fn kept_numbers(action: &Action, numbered: &[Range<usize>], lines: usize) -> Vec<Range<usize>> {
-    let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = action else { return Vec::new() };
-    let (Some(first), Some(last)) = (edit.spans().first(), edit.spans().last()) else {
-        return numbered.to_vec();
-    };
-    let above = 0..base.line_index(first.range.start);
-    let below = match lines == base.line_count() {
-        true => base.line_index(last.range.end) + 1..lines,
-        false => 0..0,
-    };
-    let mut kept = Vec::new();
-    for known in numbered {
-        for part in [&above, &below] {
-            let both = known.start.max(part.start)..known.end.min(part.end);
-            if !both.is_empty() {
-                insert_range(&mut kept, both);
-            }
-        }
-    }
-    kept
-}
-
-fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {
-    ranges.push(new);
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
-    for range in ranges.drain(..) {
-        match merged.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    *ranges = merged;
 }
 
 #[cfg(test)]
@@ -411,22 +393,6 @@ mod tests {
         let now = snapshot("1\n2\n3\n4\n6\n");
         readings.saw("a.txt", &now, 4..5, 5);
         assert!(readings.check_whole("a.txt", &now, None).is_err());
-    }
-
-    #[test]
-    fn ranges_that_touch_are_one_and_others_stay_apart() {
-        let mut ranges = Vec::new();
-        for (new, expected) in [
-            (4..6, vec![4..6]),
-            (0..1, vec![0..1, 4..6]),
-            (2..3, vec![0..1, 2..3, 4..6]),
-            (1..2, vec![0..3, 4..6]),
-            (5..5, vec![0..3, 4..6]),
-            (3..9, vec![0..9]),
-        ] {
-            insert_range(&mut ranges, new);
-            assert_eq!(ranges, expected);
-        }
     }
 
     #[test]

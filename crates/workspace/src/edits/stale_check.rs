@@ -10,6 +10,7 @@ use emend_edit::patch::Patch;
 use emend_edit::plan::{self, Plan};
 
 use crate::edits::gather::{ClaimedVersions, Gathered};
+use crate::edits::landing::Places;
 use crate::edits::merge;
 use crate::edits::readings::{Reading, Readings};
 use crate::files::note::Note;
@@ -102,14 +103,14 @@ impl Gathered {
         for (name, now) in changed() {
             let is_elsewhere = older.get(name).zip(meant.as_ref()).is_some_and(|(older, meant)| {
                 merge::is_elsewhere(plan, name, older, &now.text)
-                    && merge::is_as_meant(meant, plan, name, older, &now.text)
+                    && Places::new(name, older, &now.text).have_same_spans(meant, plan)
             });
             if !is_elsewhere && let Err(problem) = readings.check(name, Some(now), None, Again::SameCall) {
                 problems.push(problem);
             }
         }
         if !problems.is_empty() {
-            return Err(problems);
+            return Err(self.offer_again(patch, limits, readings, problems));
         }
         let note = |(name, now): (&String, &Snapshot)| {
             let diff = short_diff(name, older.get(name)?, &now.text);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use emend_edit::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Reading, Readings};
+use super::{LastRead, Reading, Readings};
 use crate::disk::{FileKind, Stat};
 
 /// Readings, as they are kept.
@@ -17,11 +17,13 @@ pub struct KeptReadings(Vec<KeptReading>);
 struct KeptReading {
     file: String,
     version: String,
-    last_read: String,
+    read_version: String,
     seen: Vec<Range<usize>>,
     numbered: Vec<Range<usize>>,
     is_read: bool,
     is_change_only: bool,
+    /// Whether its client must read it again before an edit, since what it last read is not kept.
+    is_outdated: bool,
     lines: usize,
 }
 
@@ -32,11 +34,12 @@ impl Readings {
         let kept = |(file, reading): (&String, &Reading)| KeptReading {
             file: file.clone(),
             version: reading.version.hex(),
-            last_read: reading.last_read.hex(),
+            read_version: reading.read_version.hex(),
             seen: reading.seen.clone(),
             numbered: reading.numbered.clone(),
             is_read: reading.is_read,
             is_change_only: reading.is_change_only,
+            is_outdated: reading.last_read.is_some(),
             lines: reading.lines,
         };
         KeptReadings(self.files.iter().map(kept).collect())
@@ -55,15 +58,16 @@ impl Readings {
             mode: 0,
             read_only: false,
         };
-        for KeptReading { file, version, last_read, seen, numbered, is_read, is_change_only, lines } in kept.0
-        {
-            let versions = Version::from_hex(&version).zip(Version::from_hex(&last_read));
-            let Some((version, last_read)) = versions else { continue };
+        for kept in kept.0 {
+            let KeptReading { file, version, read_version, seen, numbered, .. } = kept;
+            let KeptReading { is_read, is_change_only, is_outdated, lines, .. } = kept;
+            let versions = Version::from_hex(&version).zip(Version::from_hex(&read_version));
+            let Some((version, read_version)) = versions else { continue };
             if self.of(&file).is_none() {
-                let content = None;
+                let (content, last_read) = (None, is_outdated.then_some(LastRead::Forgotten));
                 let reading = Reading {
                     version,
-                    last_read,
+                    read_version,
                     stat,
                     seen,
                     numbered,
@@ -71,6 +75,7 @@ impl Readings {
                     is_change_only,
                     lines,
                     content,
+                    last_read,
                 };
                 self.put(&file, reading);
             }

@@ -98,17 +98,20 @@ fn read_and_plan(
     let mut gathered = gather(roots, request, context)?;
     let mut claimed = gathered.claimed(roots, request)?;
     let older = gathered.trace_numbers((roots, vaults), patch, &mut claimed, context)?;
-    let stale_check = gathered.check_seen(patch, &claimed, &older, &mut readings())?;
+    let limits = gathered.root.as_ref().map_or_else(FindLimits::default, |root| root.planning_limits());
+    let stale_check = gathered.check_seen(patch, &claimed, &older, &mut readings());
+    let stale_check =
+        stale_check.map_err(|problems| gathered.offer_again(patch, &limits, &readings(), problems))?;
     refuse_any(gathered.check_read(&claimed, &stale_check, &readings()))?;
     refuse_any(gathered.check_numbers(patch, &claimed))?;
     let unseen = |discarded| gathered.check_whole(discarded, &claimed, &readings());
-    let limits = gathered.root.as_ref().map_or_else(FindLimits::default, |root| root.planning_limits());
     let plan = plan::build(patch, &gathered.sources, &limits).map_err(|problems| {
         let mut all = unseen(gathered.replaced(patch));
         all.extend(gathered.explained(problems));
         all
     })?;
     refuse_any(unseen(plan.discarded().to_vec()))?;
+    refuse_any(gathered.check_landing(patch, &limits, &plan, &readings()))?;
     let mut notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
     let mut merged = stale_check.changed;
     for name in stale_check.numbered {

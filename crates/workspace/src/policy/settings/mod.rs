@@ -135,9 +135,10 @@ settings! {
             client: May::Raise,
         }
 
-        /// What becomes of an edit if the file changed since it was read. `refuse`: it is refused once. `merge`: it is made
-        /// and the answer shows the change, provided that the change does not touch or border on the edit's lines, and that
-        /// the request means the same place in what was read. `replace_lines` names the version of its numbers and is made as
+        /// What becomes of an edit if the file changed since it was read. `refuse`: it is refused once, and after that it is
+        /// made if it lands on the lines that were read. `merge`: it is made and the answer shows the change, provided that
+        /// the change does not touch or border on the edit's lines, and that the request means the same place in what was
+        /// read. `replace_lines` names the version of its numbers and is made as
         /// with `merge` if its lines are found again for certain. With `merge`, an undo takes back the edit's own lines of a
         /// file that changed elsewhere since.
         on_change: OnChange {
