@@ -12,9 +12,7 @@ use crate::edits::approval::NotCommitted;
 use crate::edits::context::EditContext;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::effort::Effort;
-use crate::files::history::History;
 use crate::files::history::calls::Earlier;
-use crate::files::history::standing::JudgedEdit;
 use crate::files::roots::{Root, Roots};
 use crate::problem::{Kind, Problem};
 
@@ -34,22 +32,36 @@ pub(crate) fn check_not_repeated(
     if context.effort == Effort::Quick {
         return Err(NotCommitted::NotQuick);
     }
-    let judge = |history: History<'_>| history.judge(roots, &made, context.origin);
-    let mut judged = judge(vaults.history_of_one(roots, root, &made)?)?;
-    if judged.standing != Standing::IsGone
-        && let Some(history) = vaults.history(roots, root)?
+    let record = &made.record;
+    let mut history = vaults.history_of_one(roots, root, &made)?;
+    let mut judged = history.judge(roots, record)?;
+    let mut is_certain = match judged.standing {
+        Standing::Stands => judged.is_untouched,
+        Standing::IsGone => true,
+        Standing::Unclear => false,
+    };
+    if !is_certain
+        && let Some(newest) = vaults.end_of_history(roots, root).filter(|newest| newest.has(&record.id))
     {
-        // Now with what it put there, and with all that was made since.
-        judged = judge(history)?;
+        // Now with all that was made since.
+        judged = newest.judge(roots, record)?;
+        is_certain = judged.standing != Standing::Unclear;
+        history = newest;
     }
-    let JudgedEdit { repeat, standing, unclear } = judged;
-    match standing {
-        Standing::Stands => Err(NotCommitted::Repeated(Box::new(repeat))),
+    if !is_certain && let Some(all) = vaults.history(roots, root)? {
+        // Now with all that was ever displaced.
+        judged = all.judge(roots, record)?;
+        history = all;
+    }
+    match judged.standing {
+        Standing::Stands => {
+            Err(NotCommitted::Repeated(Box::new(history.repeat(record, judged, context.origin))))
+        }
         // Whoever sends the same key never means it a second time.
         Standing::IsGone if !has_key => Ok(()),
         Standing::IsGone | Standing::Unclear => {
-            let problem = Problem::new(Kind::MaybeRepeated { edit: made.id.clone(), has_key });
-            Err(Problem { path: unclear, ..problem }.into())
+            let problem = Problem::new(Kind::MaybeRepeated { edit: record.id.clone(), has_key });
+            Err(Problem { path: judged.unclear, ..problem }.into())
         }
     }
 }

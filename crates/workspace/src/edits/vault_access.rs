@@ -22,7 +22,7 @@ use crate::files::effort::NotDone;
 use crate::files::file_locks::FileKey;
 use crate::files::folder_lock::{Alone, Deadline};
 use crate::files::history::History;
-use crate::files::history::calls::{CallIndex, Earlier};
+use crate::files::history::calls::{CallIndex, Earlier, EarlierEdit};
 use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
 use crate::files::recovery::{self, RecoveryFindings};
 use crate::files::root_locks::FilesOfRoot;
@@ -294,11 +294,11 @@ impl VaultAccess {
         &'a self,
         roots: &'a Roots,
         root: &Arc<Root>,
-        record: &Record,
+        made: &EarlierEdit,
     ) -> Result<History<'a>, Problem> {
         let vault = self.existing_vault(root)?;
         let vault = vault.ok_or_else(|| Problem::new(Kind::NoHistory))?;
-        Ok(History::of_one(self.disk(), vault, Arc::clone(root), roots.prefix(root), record.clone()))
+        Ok(History::of_one(self.disk(), vault, Arc::clone(root), roots.prefix(root), made))
     }
 
     /// Returns the newest edits of a root, as far as that is fast; `None` if they cannot be read.
@@ -321,10 +321,12 @@ impl VaultAccess {
     /// Prunes the log. The calls that were read from it stay known: reading all of it again would take time and memory.
     fn prune_log(&self, vault: &Vault) -> io::Result<()> {
         let mut calls = self.calls.lock();
-        let Some(index) = calls.get_mut(&vault.log_path()) else { return record::prune(self.disk(), vault) };
+        let Some(index) = calls.get_mut(&vault.log_path()) else {
+            return record::prune(self.disk(), vault).map(drop);
+        };
         index.refresh(self.disk(), vault)?;
-        record::prune(self.disk(), vault)?;
-        index.log_was_pruned(self.disk(), vault, SystemTime::now())
+        let places = record::prune(self.disk(), vault)?;
+        index.log_was_pruned(self.disk(), vault, places, SystemTime::now())
     }
 
     /// Returns the edit that the same call made in this root, which must be locked.

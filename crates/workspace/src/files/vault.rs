@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -334,16 +335,20 @@ impl Vault {
         }
     }
 
-    /// Reads the log from a byte on, which is chosen by its size. The first record may be cut off.
-    pub(crate) fn part_of_log(&self, disk: &dyn Disk, start: impl FnOnce(u64) -> u64) -> io::Result<Vec<u8>> {
+    /// Reads a part of the log, which is chosen by its size. Its first and last record may be cut off.
+    pub(crate) fn part_of_log(
+        &self,
+        disk: &dyn Disk,
+        part: impl FnOnce(u64) -> Range<u64>,
+    ) -> io::Result<Vec<u8>> {
         let mut log = disk.open_file(&self.home, OsStr::new(LOG))?;
         let stat = disk.stat_file(&log)?;
         if stat.kind != FileKind::File || stat.size > LONGEST_LOG {
             return Ok(Vec::new());
         }
-        let start = start(stat.size);
-        log.seek(io::SeekFrom::Start(start))?;
-        disk.read(&log, stat.size.saturating_sub(start), &mut |_| {})
+        let part = part(stat.size);
+        log.seek(io::SeekFrom::Start(part.start))?;
+        disk.read(&log, part.end.saturating_sub(part.start), &mut |_| {})
     }
 
     /// Appends to the log.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::reconstruct;
-use super::record::{Log, Record, is_recent};
+use super::record::{Log, PlacesInLog, Record, is_recent};
 use crate::disk::Disk;
 use crate::files::call::{CallDigest, CallIdentity};
 use crate::files::vault::{self, Vault};
@@ -20,9 +21,17 @@ pub(crate) enum Earlier {
     /// No edit came of it.
     None,
     /// The same call made this edit.
-    Edit(Box<Record>),
+    Edit(Box<EarlierEdit>),
     /// Its key was used for another call, which made this edit.
     KeyOfAnother(String),
+}
+
+/// An edit that came of the same call.
+#[derive(Debug)]
+pub(crate) struct EarlierEdit {
+    pub(crate) record: Record,
+    /// Where the log has it, if that is known.
+    pub(crate) place: Option<Range<u64>>,
 }
 
 /// An edit by whose call it may be found. There are thousands of them, and hardly one is ever asked for: so the record is kept as
@@ -38,10 +47,6 @@ impl Known {
     fn of(record: &Record) -> io::Result<Self> {
         Ok(Self { id: record.id.as_str().into(), call: record.call, record: record.written()?.into() })
     }
-
-    fn edit(&self) -> io::Result<Earlier> {
-        Ok(Earlier::Edit(Record::read(&self.record)?.into()))
-    }
 }
 
 /// The calls in the log of a vault, as far as this process has read it. The caller must have the root locked, at least in
@@ -54,6 +59,8 @@ pub(crate) struct CallIndex {
     calls: HashMap<CallDigest, Arc<Known>>,
     /// From the digest of a key to the edit that came of its call.
     keys: HashMap<CallDigest, Arc<Known>>,
+    /// Where the log has these edits.
+    places: PlacesInLog,
 }
 
 impl CallIndex {
@@ -69,7 +76,9 @@ impl CallIndex {
             (None, Some(call)) => self.calls.get(&call).filter(|made| is_recent(&made.id, now)),
             (None, None) => None,
         };
-        made.map_or(Ok(Earlier::None), |made| made.edit())
+        let Some(made) = made else { return Ok(Earlier::None) };
+        let (record, place) = (Record::read(&made.record)?, self.places.get(&made.id).cloned());
+        Ok(Earlier::Edit(Box::new(EarlierEdit { record, place })))
     }
 
     /// Reads the new records of the log.
@@ -90,7 +99,9 @@ impl CallIndex {
             }
         };
         let records = log.records(vault);
-        records.iter().try_for_each(|logged| self.add(&logged.record))?;
+        for logged in &records {
+            self.add(&logged.record, Some(log.place(logged, start)))?;
+        }
         // Another edit may be writing its record.
         self.read = now.map(|(inode, _)| (inode, start + log.complete(&records)));
         Ok(())
@@ -106,8 +117,11 @@ impl CallIndex {
         length: u64,
     ) -> io::Result<()> {
         let now = end_of_log(disk, vault)?;
-        if now.is_some() && now == self.read.map(|(log, end)| (log, end + length)) {
-            self.add(record)?;
+        if let Some((_, end)) = self.read
+            && now == self.read.map(|(log, end)| (log, end + length))
+        {
+            // An empty line is written first.
+            self.add(record, Some(end + 1..end + length))?;
             self.read = now;
         }
         Ok(())
@@ -119,8 +133,12 @@ impl CallIndex {
         &mut self,
         disk: &dyn Disk,
         vault: &Vault,
+        places: Option<PlacesInLog>,
         now: SystemTime,
     ) -> io::Result<()> {
+        if let Some(places) = places {
+            self.places = places;
+        }
         // Nobody else writes to it now.
         self.read = end_of_log(disk, vault)?;
         self.calls.retain(|_, made| is_recent(&made.id, now));
@@ -144,15 +162,18 @@ impl CallIndex {
             if !logged.contains(&id)
                 && let Some(record) = reconstruct(disk, vault, &id, &name.to_string_lossy())
             {
-                self.add(&record)?;
+                self.add(&record, None)?;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, record: &Record) -> io::Result<()> {
+    fn add(&mut self, record: &Record, place: Option<Range<u64>>) -> io::Result<()> {
         if record.call.is_none() && record.key.is_none() {
             return Ok(());
+        }
+        if let Some(place) = place {
+            self.places.insert(record.id.as_str().into(), place);
         }
         let known = Arc::new(Known::of(record)?);
         if let Some(call) = record.call {
@@ -176,8 +197,8 @@ mod tests {
 
     use super::*;
     use crate::files::call::REMEMBERED;
-    use crate::files::history::record::Details;
     use crate::files::history::record::tests::vault;
+    use crate::files::history::record::{Details, prune};
 
     fn id(age: Duration) -> String {
         let made = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() - age;
@@ -187,7 +208,7 @@ mod tests {
     fn index(call: CallIdentity, age: Duration) -> CallIndex {
         let mut index = CallIndex::default();
         let record = Record::without(&id(age), Vec::new());
-        index.add(&Record { call: call.call, key: call.key, ..record }).unwrap();
+        index.add(&Record { call: call.call, key: call.key, ..record }, None).unwrap();
         index
     }
 
@@ -240,6 +261,41 @@ mod tests {
         assert!(!knows(&index, "own later"), "the end is not where this process left it");
         index.refresh(&*disk, &vault).unwrap();
         assert!(knows(&index, "another's") && knows(&index, "own later"));
+    }
+
+    #[test]
+    fn the_log_has_each_edit_where_its_call_says_also_after_others_were_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, vault) = vault(folder.path());
+        let mut index = CallIndex::default();
+        let write = |number: usize, is_own: bool, index: &mut CallIndex| {
+            let mut record = Record::without(&format!("{}{number:04}", id(Duration::ZERO)), vec![]);
+            record.call = call(&number.to_string(), None).call;
+            let details = Details::new(&number.to_string(), String::new());
+            let length = record.write(&*disk, &vault, &details).unwrap();
+            match is_own {
+                true => index.add_written(&*disk, &vault, &record, length).unwrap(),
+                false => index.refresh(&*disk, &vault).unwrap(),
+            }
+        };
+        let request = |number: usize, index: &CallIndex| {
+            let found = index.find(call(&number.to_string(), None), SystemTime::now()).unwrap();
+            let Earlier::Edit(made) = found else { panic!("{number} is not known") };
+            let log = Log::read_one(&*disk, &vault, made.place.unwrap()).unwrap();
+            let records = log.records(&vault);
+            assert_eq!((records.len(), &records[0].record.id), (1, &made.record.id));
+            records[0].details(&vault).request
+        };
+        (0..1500).for_each(|number| write(number, number % 7 != 0, &mut index));
+        let all_are_found = |index: &CallIndex, from: usize| {
+            (from..1500).for_each(|number| assert_eq!(request(number, index).unwrap(), number.to_string()));
+        };
+        all_are_found(&index, 0);
+        let places = prune(&*disk, &vault).unwrap();
+        index.log_was_pruned(&*disk, &vault, places, SystemTime::now()).unwrap();
+        all_are_found(&index, 500);
+        assert_eq!(request(499, &index), None, "only its head is kept");
+        assert!(prune(&*disk, &vault).unwrap().is_some(), "its head counts");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -26,6 +27,7 @@ use cap_std::fs::Dir;
 use crate::problem::{Kind, NotUndone, Problem};
 use emend_edit::{Text, Version};
 
+use self::calls::EarlierEdit;
 pub use self::record::Origin;
 use self::record::{Details, Log, Record, RecordedFile, time_of};
 use crate::disk::Disk;
@@ -116,6 +118,8 @@ pub(crate) struct History<'a> {
     records: Vec<Record>,
     /// The undone edits, each with the edit that undid it.
     undone: BTreeMap<String, String>,
+    /// Where the log has the only record, if that is known.
+    place: Option<Range<u64>>,
 }
 
 impl<'a> History<'a> {
@@ -149,7 +153,7 @@ impl<'a> History<'a> {
                 undone.entry(undoes.clone()).or_insert_with(|| record.id.clone());
             }
         }
-        Ok(Self { disk, vault, root, prefix, records, undone })
+        Ok(Self { disk, vault, root, prefix, records, undone, place: None })
     }
 
     /// Creates a history of this one edit, without reading the log.
@@ -158,9 +162,10 @@ impl<'a> History<'a> {
         vault: Arc<Vault>,
         root: Arc<Root>,
         prefix: String,
-        record: Record,
+        made: &EarlierEdit,
     ) -> Self {
-        Self { disk, vault, root, prefix, records: vec![record], undone: BTreeMap::new() }
+        let (records, place) = (vec![made.record.clone()], made.place.clone());
+        Self { disk, vault, root, prefix, records, undone: BTreeMap::new(), place }
     }
 
     /// Reads the newest edits from the end of the log, for an answer that must not wait for the rest.
@@ -173,7 +178,7 @@ impl<'a> History<'a> {
         let log = Log::read_end(disk, &vault)?;
         let records = log.records(&vault).into_iter().map(|logged| logged.record);
         let records = records.filter(|record| !record.is_untracked).collect();
-        Ok(Self { disk, vault, root, prefix, records, undone: BTreeMap::new() })
+        Ok(Self { disk, vault, root, prefix, records, undone: BTreeMap::new(), place: None })
     }
 
     /// Returns which edit gave this file its current version, or removed it, and who made it.
@@ -210,9 +215,7 @@ impl<'a> History<'a> {
 
     /// Returns the edit with this id.
     pub(crate) fn edit(&self, id: &str, session: &str) -> Option<Edited> {
-        let log = Log::read(self.disk, &self.vault).unwrap_or_default();
-        let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id);
-        let Details { request, diff } = logged.map(|logged| logged.details(&self.vault)).unwrap_or_default();
+        let Details { request, diff } = self.details(id).unwrap_or_default();
         let record = self.record(id)?;
         let may_show_all = record.files.iter().all(|file| self.may_show(file));
         // A request mentions all of its files, so all must be readable.
@@ -222,9 +225,22 @@ impl<'a> History<'a> {
 
     /// Returns the recorded diff of an edit, if it was kept.
     fn diff(&self, id: &str) -> Option<String> {
-        let log = Log::read(self.disk, &self.vault).ok()?;
-        let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id)?;
-        logged.details(&self.vault).diff
+        self.details(id)?.diff
+    }
+
+    /// Returns the details of an edit, if it is in the log.
+    fn details(&self, id: &str) -> Option<Details> {
+        let find = |log: Log| {
+            let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id)?;
+            Some(logged.details(&self.vault))
+        };
+        let one = self.place.clone().and_then(|place| Log::read_one(self.disk, &self.vault, place).ok());
+        one.and_then(find).or_else(|| find(Log::read(self.disk, &self.vault).ok()?))
+    }
+
+    /// Returns whether it has this edit, and so all that were made since.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.record(id).is_some()
     }
 
     fn record(&self, id: &str) -> Option<&Record> {

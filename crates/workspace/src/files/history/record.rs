@@ -5,7 +5,9 @@
 //! A record is written after the edit, without a sync of its own: after a power loss the last ones may be missing or
 //! damaged. The names of the displaced files then still say what they are.
 
+use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use emend_edit::follow::{LineBlock, LineMap};
@@ -195,18 +197,28 @@ impl Log {
 
     /// Reads the end of the log: the newest records, without those too long for it.
     pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
-        vault.part_of_log(disk, |size| size.saturating_sub(END)).map(Self)
+        vault.part_of_log(disk, |size| size.saturating_sub(END)..size).map(Self)
     }
 
     /// Reads the log from this byte on.
     pub(super) fn read_from(disk: &dyn Disk, vault: &Vault, start: u64) -> io::Result<Self> {
-        vault.part_of_log(disk, |_| start).map(Self)
+        vault.part_of_log(disk, |size| start..size).map(Self)
+    }
+
+    /// Reads one record of the log.
+    pub(super) fn read_one(disk: &dyn Disk, vault: &Vault, place: Range<u64>) -> io::Result<Self> {
+        vault.part_of_log(disk, |_| place).map(Self)
+    }
+
+    /// Returns the place of a record of this part of the log, which begins at `start`.
+    pub(super) fn place(&self, logged: &Logged<'_>, start: u64) -> Range<u64> {
+        let at = start + (logged.whole.as_ptr() as usize - self.0.as_ptr() as usize) as u64;
+        at..at + logged.whole.len() as u64
     }
 
     /// Returns the length up to the end of its last complete record. What follows may be written at this moment.
     pub(super) fn complete(&self, records: &[Logged<'_>]) -> u64 {
-        let end = |last: &Logged<'_>| last.whole.as_ptr_range().end as usize - self.0.as_ptr() as usize;
-        records.last().map_or(0, end) as u64
+        records.last().map_or(0, |last| self.place(last, 0).end)
     }
 
     /// Returns every complete record of ours, oldest first. Damaged ones are skipped.
@@ -237,14 +249,18 @@ impl Logged<'_> {
     }
 }
 
-/// Removes the oldest records above the limits. Of those whose calls may still be sent again, the head stays.
-pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
+/// The places of records in the log, by the ids of their edits.
+pub(super) type PlacesInLog = HashMap<Box<str>, Range<u64>>;
+
+/// Removes the oldest records above the limits. Of those whose calls may still be sent again, the head stays. Returns where
+/// the records are now, if any was removed.
+pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<Option<PlacesInLog>> {
     let log = Log::read(disk, vault)?;
     let records = log.records(vault);
     let now = SystemTime::now();
     let is_stale = |logged: &Logged<'_>| logged.record.is_untracked && !logged.record.is_recent(now);
     if records.len() <= KEPT && log.0.len() <= KEPT_BYTES && !records.iter().any(is_stale) {
-        return Ok(());
+        return Ok(None);
     }
     let mut left = KEPT_BYTES;
     let fits = |logged: &&Logged<'_>| {
@@ -255,10 +271,17 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
     let (older, newest) = records.split_at(records.len() - whole);
     let is_called_again = |logged: &&Logged<'_>| logged.record.call.is_some() && logged.record.is_recent(now);
     let heads = older[older.len().saturating_sub(KEPT_HEADS)..].iter().filter(is_called_again);
-    let heads = heads.flat_map(|logged| [logged.head, NO_DETAILS]);
-    let newest = newest.iter().filter(|logged| !is_stale(logged)).map(|logged| logged.whole);
-    let kept: Vec<&[u8]> = heads.chain(newest).collect();
-    vault.replace_log(disk, &kept)
+    let heads = heads.map(|logged| (logged, [logged.head, NO_DETAILS]));
+    let newest = newest.iter().filter(|logged| !is_stale(logged)).map(|logged| (logged, [logged.whole, b""]));
+    let (mut places, mut kept, mut end) = (PlacesInLog::new(), Vec::new(), 0);
+    for (logged, pieces) in heads.chain(newest) {
+        let start = end;
+        end += pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        places.insert(logged.record.id.as_str().into(), start..end);
+        kept.extend(pieces);
+    }
+    vault.replace_log(disk, &kept)?;
+    Ok(Some(places))
 }
 
 impl Record {

@@ -27,28 +27,31 @@ pub struct Repeat {
 
 /// An edit of the past, judged by its files as they are now.
 pub(crate) struct JudgedEdit {
-    pub(crate) repeat: Repeat,
     pub(crate) standing: Standing,
+    /// Whether its files are as it left them, so that nothing was made of them since.
+    pub(crate) is_untouched: bool,
     /// The first file of which it is unclear whether the edit still stands.
     pub(crate) unclear: Option<String>,
+    /// Its files with the versions that they have by now.
+    versions: Vec<(String, Option<Version>)>,
 }
 
 impl History<'_> {
     /// Judges an edit by its files as they are now. The policy is asked about each file again.
-    pub(crate) fn judge(
-        &self,
-        roots: &Roots,
-        record: &Record,
-        origin: &Origin,
-    ) -> Result<JudgedEdit, Problem> {
+    pub(crate) fn judge(&self, roots: &Roots, record: &Record) -> Result<JudgedEdit, Problem> {
         let id = &record.id;
         if !record.files.iter().all(|file| self.may_show(file)) {
             let rule = "a file of this edit, which is not named here, is off limits by now".into();
             return Err(Problem::new(Kind::PathForbidden { rule }));
         }
         let (mut standing, mut unclear, mut versions) = (None, None, Vec::new());
+        let mut is_untouched = true;
         for file in &record.files {
             let now = self.now(roots, &file.entry.path)?;
+            is_untouched &= now.as_ref().is_some_and(|now| {
+                file.left.is_some_and(|left| Some(left) == FileMark::from_stat(&now.stat))
+                    && file.entry.is_after(&now.text.version())
+            });
             let mut own = self.standing(roots, record, file, now.as_ref())?;
             if own == Standing::Stands && now.as_ref().is_some_and(|now| !self.is_as_left(record, file, now))
             {
@@ -66,9 +69,14 @@ impl History<'_> {
             standing = Standing::IsGone;
         }
         let unclear = unclear.or_else(|| versions.first().map(|(name, _)| name.clone()));
-        let edited = self.edit(id, &origin.session).unwrap_or_else(|| self.edited(record, &origin.session));
-        let repeat = Repeat { tool: origin.tool.clone(), edited, versions };
-        Ok(JudgedEdit { repeat, standing, unclear })
+        Ok(JudgedEdit { standing, is_untouched, unclear, versions })
+    }
+
+    /// Returns what there is to tell of an edit that still stands.
+    pub(crate) fn repeat(&self, record: &Record, judged: JudgedEdit, origin: &Origin) -> Repeat {
+        let edited = self.edit(&record.id, &origin.session);
+        let edited = edited.unwrap_or_else(|| self.edited(record, &origin.session));
+        Repeat { tool: origin.tool.clone(), edited, versions: judged.versions }
     }
 
     fn now(&self, roots: &Roots, trail: &Trail) -> Result<Option<Snapshot>, Problem> {
