@@ -68,7 +68,11 @@ mod tests {
     use super::*;
 
     fn read(all: &Value) -> Result<Claims, Refusal> {
-        Claims::read("https://id.example", all.as_object().cloned().unwrap_or_default())
+        read_as(Form::Jwt, all)
+    }
+
+    fn read_as(form: Form, all: &Value) -> Result<Claims, Refusal> {
+        Claims::read("https://id.example", form, all.as_object().cloned().unwrap_or_default())
     }
 
     #[test]
@@ -94,16 +98,34 @@ mod tests {
 
     #[test]
     fn a_client_for_itself_is_no_person_of_the_same_name() {
-        assert_eq!(
-            read(&json!({"client_id": "ann"})).map(|claims| claims.subject),
-            Ok("client ann".to_owned())
-        );
-        assert_eq!(
-            read(&json!({"sub": "ann", "client_id": "x"})).map(|claims| claims.subject),
-            Ok("ann".to_owned())
-        );
-        for nobody in [json!({}), json!({"sub": ""}), json!({"sub": 5})] {
-            assert!(matches!(read(&nobody), Err(Refusal::Invalid(_))));
+        let subject = |form, all: &Value| read_as(form, all).map(|claims| claims.subject);
+        let (person, client) =
+            (|name: &str| Ok(Subject::Person(name.into())), |name: &str| Ok(Subject::Client(name.into())));
+        for form in [Form::Jwt, Form::Opaque] {
+            assert_eq!(subject(form, &json!({"sub": "ann", "client_id": "x"})), person("ann"));
+            assert_eq!(subject(form, &json!({"sub": "client ann"})), person("client ann"));
+            assert_eq!(subject(form, &json!({"sub": "ann", "client_id": "ann"})), client("ann"));
+            for nobody in [
+                json!({}),
+                json!({"sub": "", "client_id": "ann"}),
+                json!({"sub": 5, "client_id": "ann"}),
+                json!({"sub": null, "client_id": "ann"}),
+                json!({"client_id": 5}),
+                json!({"client_id": ""}),
+                json!({"client_id": "ann", "username": "ann"}),
+            ] {
+                assert!(matches!(subject(form, &nobody), Err(Refusal::Invalid(_))), "{nobody}");
+            }
         }
+        assert_eq!(subject(Form::Opaque, &json!({"client_id": "ann"})), client("ann"));
+        assert!(matches!(subject(Form::Jwt, &json!({"client_id": "ann"})), Err(Refusal::Invalid(_))));
+        let names = [
+            Subject::Person("ann".into()),
+            Subject::Client("ann".into()),
+            Subject::Person("client ann".into()),
+        ];
+        let keys: std::collections::BTreeSet<String> =
+            names.iter().map(|one| one.key("https://id.example")).collect();
+        assert_eq!(keys.len(), names.len());
     }
 }
