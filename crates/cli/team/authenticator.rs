@@ -101,8 +101,8 @@ fn bearer(configuration: &Configuration, claims: &Claims) -> Bearer {
     let claim = authority.and_then(|authority| claims.all.get(&authority.tenant_claim)?.as_str());
     let tenant = claim.and_then(|claim| configuration.claimed(&claims.issuer, claim));
     Bearer {
-        key: format!("subject {:?} of {}", claims.subject, claims.issuer),
-        name: shown(&claims.subject),
+        key: claims.subject.key(&claims.issuer),
+        name: shown(&claims.subject.to_string()),
         quota: quota(tenant.as_ref()),
         tenant_name: tenant.as_ref().map(|tenant| tenant.name.to_string()),
         tenant: tenant.map(|tenant| tenant.id),
@@ -138,6 +138,8 @@ fn shown(subject: &str) -> String {
 mod tests {
     use serde_json::json;
 
+    use emend_oauth::Subject;
+
     use super::*;
 
     #[test]
@@ -145,7 +147,7 @@ mod tests {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
         let left = |end: serde_json::Value| {
             let all = json!({"exp": end}).as_object().cloned().unwrap();
-            let (issuer, subject) = ("https://id.example".into(), "ann".into());
+            let (issuer, subject) = ("https://id.example".into(), Subject::Person("ann".into()));
             let claims = Claims { issuer, subject, scopes: Vec::new(), all };
             until(&claims, 60).saturating_duration_since(Instant::now()).as_secs().next_multiple_of(10)
         };

@@ -1,5 +1,6 @@
 //! What a good token says, and why another is refused.
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
@@ -9,12 +10,51 @@ use serde_json::{Map, Value};
 pub struct Claims {
     /// The authority that has issued it.
     pub issuer: String,
-    /// Whom it was issued for: a person, or else a client for itself.
-    pub subject: String,
+    /// Whom it was issued for.
+    pub subject: Subject,
     /// The scopes.
     pub scopes: Vec<String>,
     /// Everything that it says.
     pub all: Map<String, Value>,
+}
+
+/// Whom a token was issued for. A person and a client of the same name are two subjects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A person.
+    Person(String),
+    /// A client that acts for itself.
+    Client(String),
+}
+
+impl Subject {
+    /// Returns a text that tells the subject from every other one, of this issuer and of others.
+    #[must_use]
+    pub fn key(&self, issuer: &str) -> String {
+        match self {
+            Self::Person(name) => format!("subject {name:?} of {issuer}"),
+            Self::Client(name) => format!("client {name:?} of {issuer}"),
+        }
+    }
+}
+
+/// Shows the name, and of a client that it is one.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Person(name) => f.write_str(name),
+            Self::Client(name) => write!(f, "client {name}"),
+        }
+    }
+}
+
+/// The form in which a token says for whom it was issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A JWT: RFC 9068 requires a subject, and has a client for itself repeat its own id there.
+    Jwt,
+    /// What the authority says of an opaque token: by RFC 7662 a client for itself may have no subject.
+    Opaque,
 }
 
 /// Why a token is refused.
@@ -30,13 +70,16 @@ pub enum Refusal {
 
 impl Claims {
     /// Reads the claims of a token of this issuer that was found good.
-    pub(crate) fn read(issuer: &str, all: Map<String, Value>) -> Result<Self, Refusal> {
+    pub(crate) fn read(issuer: &str, form: Form, all: Map<String, Value>) -> Result<Self, Refusal> {
         let text = |name: &str| all.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        // A client for itself and a person may have the same name.
+        let is_without_person = !all.contains_key("sub") && !all.contains_key("username");
         let subject = match (text("sub"), text("client_id")) {
-            (Some(subject), _) => subject.to_owned(),
-            (None, Some(client)) => format!("client {client}"),
-            (None, None) => return Err(Refusal::Invalid("it does not say for whom it was issued")),
+            (Some(subject), client) if client == Some(subject) => Subject::Client(subject.to_owned()),
+            (Some(subject), _) => Subject::Person(subject.to_owned()),
+            (None, Some(client)) if form == Form::Opaque && is_without_person => {
+                Subject::Client(client.to_owned())
+            }
+            (None, _) => return Err(Refusal::Invalid("it does not say for whom it was issued")),
         };
         let scopes = scopes_in(&all);
         Ok(Self { issuer: issuer.to_owned(), subject, scopes, all })

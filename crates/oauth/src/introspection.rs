@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use emend_threads::Mutex;
 use serde_json::{Map, Value};
 
-use crate::claims::{Claims, Refusal};
+use crate::claims::{Claims, Form, Refusal};
 use crate::fetch::Fetcher;
 use crate::keys::Published;
 use crate::settings::AuthoritySettings;
@@ -109,7 +109,7 @@ fn read(
         Some(None) => return refused("it cannot be read"),
         _ => {}
     }
-    (Claims::read(&authority.issuer, said), left)
+    (Claims::read(&authority.issuer, Form::Opaque, said), left)
 }
 
 #[cfg(test)]
@@ -117,6 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::claims::Subject;
 
     #[test]
     fn an_answer_counts_only_for_our_audience_and_within_its_time() {
@@ -125,7 +126,10 @@ mod tests {
             json!({"active": true, "sub": "ann", "aud": ["x", "https://files.example/mcp"], "exp": 1000});
         let read = |said: &Value, now| read(&authority, said.as_object().cloned().unwrap_or_default(), now);
         let (said, left) = read(&good, 990);
-        assert_eq!((said.map(|claims| claims.subject), left.as_secs()), (Ok("ann".to_owned()), 70));
+        assert_eq!(
+            (said.map(|claims| claims.subject), left.as_secs()),
+            (Ok(Subject::Person("ann".to_owned())), 70)
+        );
         assert!(read(&good, 1059).0.is_ok() && read(&good, 1060).0.is_err());
         for (name, value) in [
             ("active", json!("true")),

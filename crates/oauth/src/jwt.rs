@@ -4,7 +4,7 @@ use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 
-use crate::claims::{Claims, Refusal};
+use crate::claims::{Claims, Form, Refusal};
 use crate::fetch::Fetcher;
 use crate::keys::Published;
 use crate::settings::AuthoritySettings;
@@ -70,7 +70,7 @@ impl<'a> UncheckedJwt<'a> {
         if claims.get("iss").and_then(Value::as_str) != Some(&authority.issuer) {
             return Err(Refusal::Invalid("its issuer is another"));
         }
-        Claims::read(&authority.issuer, claims)
+        Claims::read(&authority.issuer, Form::Jwt, claims)
     }
 }
 

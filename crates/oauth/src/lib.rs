@@ -42,7 +42,7 @@ pub use self::address::{check as check_address, split as split_address};
 #[cfg(feature = "http")]
 pub use self::authorities::Authorities;
 #[cfg(feature = "http")]
-pub use self::claims::{Claims, Refusal};
+pub use self::claims::{Claims, Refusal, Subject};
 #[cfg(feature = "http")]
 pub use self::discovery::{fetch_authority, fetch_document};
 #[cfg(feature = "http")]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use emend_oauth::{Authorities, AuthoritySettings, Introspection, Refusal, Secret};
+use emend_oauth::{Authorities, AuthoritySettings, Introspection, Refusal, Secret, Subject};
 use emend_testkit::authority::{FakeAuthority, SigningKey, base64, now, sign_with_secret, signed};
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn a_good_token_is_taken_with_every_kind_of_key() {
         let token = key.sign(&key.header(), &authority.claims("ann", AUDIENCE, "files:read x"));
         assert_eq!(server.recall(&token), Err(Refusal::NotKnown));
         let claims = server.check(&token).unwrap();
-        assert_eq!((claims.issuer, claims.subject), (authority.issuer(), "ann".to_owned()));
+        assert_eq!((claims.issuer, claims.subject), (authority.issuer(), Subject::Person("ann".to_owned())));
         assert_eq!(claims.scopes, ["files:read", "x"]);
         // Nobody is asked a second time.
         assert!(server.recall(&token).is_ok());
