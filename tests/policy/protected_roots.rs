@@ -107,3 +107,41 @@ fn what_needs_a_person_needs_one_when_its_own_folder_is_served() {
         launch(&folder, ".config/nvim").argument("--config").argument(&said).configured().legacy();
     client.replace("init.lua", "a", "b").ok();
 }
+
+#[test]
+fn the_state_folder_of_another_server_is_neither_read_nor_changed() {
+    let folder = Folder::with([("other/a.txt", "a\n"), ("b.txt", "b\n"), ("dir/c.txt", "c\n")]);
+    let state = folder.at("dir/x/state");
+    // Another server, whose state folder is in this workspace.
+    let other = Launch::new(EMEND).workspace(folder.at("other")).state(&state);
+    other.legacy().replace("a.txt", "a", "A").ok();
+    fs::create_dir_all(state.join("review")).unwrap();
+    fs::write(state.join("review/1.html"), "secret token\n").unwrap();
+    let link = folder.at("link");
+    symlink(&state, &link).unwrap();
+    let (before, mut client) = (fs::read_dir(&state).unwrap().count(), launch(&folder, "").legacy());
+    for inside in ["dir/x/state/review/1.html", "link/review/1.html", "dir/x/state/key", "dir/x/state/.emend"] {
+        client.call("read_file", json!({"path": inside})).refused("path-forbidden");
+        client.replace(inside, "secret", "x").refused("path-forbidden");
+    }
+    for new in ["dir/x/state/approvals/1", "dir/x/state/new", "link/new", "dir/x/state/a/b/c"] {
+        client.call("write_file", json!({"path": new, "content": "x\n"})).refused("path-forbidden");
+        client.patch(&format!("*** Move File: b.txt -> {new}")).refused("path-forbidden");
+    }
+    for start in ["dir/x/state", "dir/x/state/review", "link"] {
+        client.call("list_files", json!({"path": start})).refused("path-forbidden");
+        client.call("search_text", json!({"query": "secret", "path": start})).refused("path-forbidden");
+    }
+    let listed = client.call("list_files", json!({})).ok();
+    assert!(listed.text.contains("c.txt") && !listed.text.contains("review"), "{}", listed.text);
+    let found = client.call("search_text", json!({"query": "secret"})).ok();
+    assert!(!found.text.contains("html"), "{}", found.text);
+    // Nobody can take the mark away, or make one.
+    client.patch("*** Delete File: dir/x/state/.emend").refused("path-forbidden");
+    client.call("write_file", json!({"path": "dir/.emend", "content": "x\n"})).refused("path-forbidden");
+    assert_eq!(fs::read_dir(&state).unwrap().count(), before);
+    client.replace("dir/c.txt", "c", "C").ok();
+    for root in ["dir/x/state", "dir/x/state/review"] {
+        check_no_start(&folder, &folder.path().join(root), "a state folder of Emend");
+    }
+}
