@@ -11,7 +11,7 @@ use clap_complete::ArgValueCandidates;
 use emend_server::Emend;
 use emend_server::in_process::InProcess;
 use emend_server::loopback::LoopbackPage;
-use emend_workspace::make_private;
+use emend_workspace::{make_private, mark_state_folder};
 
 use crate::completions;
 use crate::exit::{Ended, Exit, Stop};
@@ -113,6 +113,7 @@ impl Way {
     fn make(state: &Path, address: &str) -> io::Result<Self> {
         let folder = state.join(FOLDER);
         make_private(&folder)?;
+        mark_state_folder(state)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

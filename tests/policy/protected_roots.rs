@@ -120,7 +120,8 @@ fn the_state_folder_of_another_server_is_neither_read_nor_changed() {
     let link = folder.at("link");
     symlink(&state, &link).unwrap();
     let (before, mut client) = (fs::read_dir(&state).unwrap().count(), launch(&folder, "").legacy());
-    for inside in ["dir/x/state/review/1.html", "link/review/1.html", "dir/x/state/key", "dir/x/state/.emend"] {
+    for inside in ["dir/x/state/review/1.html", "link/review/1.html", "dir/x/state/key", "dir/x/state/.emend"]
+    {
         client.call("read_file", json!({"path": inside})).refused("path-forbidden");
         client.replace(inside, "secret", "x").refused("path-forbidden");
     }
@@ -130,11 +131,11 @@ fn the_state_folder_of_another_server_is_neither_read_nor_changed() {
     }
     for start in ["dir/x/state", "dir/x/state/review", "link"] {
         client.call("list_files", json!({"path": start})).refused("path-forbidden");
-        client.call("search_text", json!({"query": "secret", "path": start})).refused("path-forbidden");
+        client.call("search_text", json!({"pattern": "secret", "path": start})).refused("path-forbidden");
     }
     let listed = client.call("list_files", json!({})).ok();
     assert!(listed.text.contains("c.txt") && !listed.text.contains("review"), "{}", listed.text);
-    let found = client.call("search_text", json!({"query": "secret"})).ok();
+    let found = client.call("search_text", json!({"pattern": "secret"})).ok();
     assert!(!found.text.contains("html"), "{}", found.text);
     // Nobody can take the mark away, or make one.
     client.patch("*** Delete File: dir/x/state/.emend").refused("path-forbidden");

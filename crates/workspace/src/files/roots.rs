@@ -23,7 +23,7 @@ use crate::files::root_locks::RootLocks;
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
 use crate::files::written;
-use crate::policy::{Policy, Terms, git_folder};
+use crate::policy::{Policy, Terms, git_folder, state_folder};
 use crate::problem::{EditKind, Kind, Problem};
 
 /// The number of bytes that a written path may have, as on most systems.
@@ -402,9 +402,15 @@ impl Roots {
         let place =
             self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
         // By its written name: the target of a link to something forbidden stays hidden.
-        root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(written))?;
+        self.check_readable(root, &place.names).map_err(|kind| Problem::new(kind).at(written))?;
         let name = self.called(root, &place.shown());
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
+    }
+
+    /// Checks that a path without links may be read, and leads into no state folder.
+    fn check_readable(&self, root: &Root, names: &[OsString]) -> Result<(), Kind> {
+        root.policy.may_read(names)?;
+        state_folder::check_outside(&*self.disk, &root.dir, names)
     }
 
     /// Finds the place of a path in a root. A file that is missing while an edit has its name locked is looked for again, where
@@ -427,8 +433,8 @@ impl Roots {
     /// Returns whether this path from the root leads to a place that may be revealed, existing or not.
     pub(crate) fn leads_to_readable(&self, root: &Root, path: &Path) -> bool {
         match self.resolve(root, path) {
-            Ok(_) => true,
-            Err(Refusal::IsFolder(names)) => root.policy.may_read(&names).is_ok(),
+            Ok(place) => self.check_readable(root, &place.names).is_ok(),
+            Err(Refusal::IsFolder(names)) => self.check_readable(root, &names).is_ok(),
             Err(_) => false,
         }
     }
@@ -437,7 +443,7 @@ impl Roots {
         root.check_path(&*self.disk)?;
         match self.resolve(root, inside) {
             Err(Refusal::IsFolder(names)) => {
-                root.policy.may_read(&names).map_err(|kind| Problem::new(kind).at(written))?;
+                self.check_readable(root, &names).map_err(|kind| Problem::new(kind).at(written))?;
                 Ok(Start::Folder(Arc::clone(root), names))
             }
             Err(refusal) => Err(self.refused(root, inside, refusal, written)),
@@ -464,7 +470,7 @@ impl Roots {
                 Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
             }
             // It may have been written in another way than the rules know it by.
-            Refusal::IsFolder(names) => match root.policy.may_read(&names) {
+            Refusal::IsFolder(names) => match self.check_readable(root, &names) {
                 Err(kind) => Problem::new(kind).at(written),
                 Ok(()) => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
             },
@@ -535,6 +541,12 @@ fn inode_at(disk: &dyn Disk, path: &Path) -> io::Result<Inode> {
     inode_of(disk, &Dir::open_ambient_dir(path, ambient_authority())?)
 }
 
+/// Returns why a root at this path must not be served, if there is a reason.
+fn why_not_served(path: &Path, policy: &Policy) -> Option<String> {
+    let by_content = || git_folder::around(path).or_else(|| state_folder::around(path));
+    policy.refuses_root(path).or_else(by_content)
+}
+
 fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, Problem> {
     let shown = spec.path.display().to_string();
     let refused = |error: &std::io::Error| {
@@ -544,7 +556,7 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     };
     let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
     let path = written::canonical(&given).map_err(|error| refused(&error))?;
-    if let Some(why) = policy.refuses_root(&path).or_else(|| git_folder::around(&path)) {
+    if let Some(why) = why_not_served(&path, policy) {
         let reason = format!("The workspace folder {shown} cannot be opened: {why}.");
         return Err(Problem::new(Kind::NoWorkspace { reason }));
     }

@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::policy::state_folder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -115,6 +116,11 @@ fn kept_key(state: &Path) -> io::Result<[u8; 32]> {
     let path = state.join(KEY_FILE);
     match read_key(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(key) => {
+            // Without a right to write there, the key is good all the same.
+            let _ = state_folder::mark(state);
+            return Ok(key);
+        }
         read => return read,
     }
     write_key(state, &random_key()?)?;
@@ -124,6 +130,7 @@ fn kept_key(state: &Path) -> io::Result<[u8; 32]> {
 /// Stores a key, unless there is one. If two processes do this at once, one of them wins.
 fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
     make_private(state)?;
+    state_folder::mark(state)?;
     // Written under another name first, so that no process reads half a key.
     let new = state.join(format!("{KEY_FILE}.{}", blake3::hash(key).to_hex()));
     let mut file = private_file(&new)?;

@@ -15,6 +15,7 @@ mod looser;
 pub mod programs;
 mod settings;
 mod short;
+pub(crate) mod state_folder;
 mod tighten;
 pub(crate) mod wildcards;
 

@@ -19,7 +19,7 @@ use crate::problem::{Kind, Problem};
 use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind};
 use crate::files::roots::Root;
-use crate::policy::Policy;
+use crate::policy::{OWN_FOLDER, Policy, state_folder};
 use ignored::{IgnoreBudget, Ignored};
 
 pub use scope::WalkScope;
@@ -165,6 +165,9 @@ impl<'a> Walk<'a> {
             let Waiting { root, path, depth, tag, above } = next;
             let has =
                 |name: &str| entries.binary_search_by(|(other, _)| (**other).cmp(name.as_ref())).is_ok();
+            if has(OWN_FOLDER) && state_folder::is_marked(self.disk, &dir) {
+                continue;
+            }
             let ignored = Ignored::within(self.disk, &dir, &path, above, &has, &mut self.limits.ignored);
             retain_admitted(&root.policy, &path, &mut entries, self.cancelled)?;
             let mut ignored_entries = Vec::new();
