@@ -176,6 +176,20 @@ fn what_another_process_previewed_is_seen_chosen_and_applied() {
 }
 
 #[test]
+fn silent_connections_are_closed_for_new_ones_and_keep_nobody_out() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let page = Page::entered(&folder);
+    let silent: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(&page.address).unwrap()).collect();
+    page.ok("review", &json!({}));
+    // The first of them is closed, the last is not.
+    let first = &silent[0];
+    assert_eq!((&mut &*first).read(&mut [0; 1]).unwrap_or(0), 0);
+    let last = &silent[silent.len() - 1];
+    last.set_nonblocking(true).unwrap();
+    assert_eq!((&mut &*last).read(&mut [0; 1]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn a_preview_whose_file_has_changed_is_not_applied_but_made_anew() {
     let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
     let mut client = serve(&folder);

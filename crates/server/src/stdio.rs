@@ -327,6 +327,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_request_with_the_id_of_one_that_has_no_answer_yet_is_refused() {
+        let other = LIST.replace(":1,", ":\"1\",");
+        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        let (received, answered) =
+            through(&format!("{LIST}\n{other}\n{LIST}\n{cancel}\n{LIST}\n"), 1_000).await;
+        assert_eq!(received.len(), 4, "{received:?}");
+        let [refused] = &answered[..] else { panic!("{answered:?}") };
+        assert!(refused.get("id").is_none_or(Value::is_null), "it is no answer to the first: {refused}");
+        assert_eq!(refused["error"]["code"], -32_600);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("id 1 "), "{refused}");
+    }
+
+    #[tokio::test]
     async fn messages_come_line_by_line_also_without_a_last_end() {
         let (received, answered) = through(&format!("{LIST}\r\n\n  \n{LIST}"), 1_000).await;
         assert_eq!(received.len(), 2);
