@@ -329,6 +329,12 @@ fn what_starts_no_server_needs_nobody() {
         ("x.json", "{}\n", "{\"servers\": {\"x\": {\"port\": 80}}, \"command\": \"x\"}\n"),
         ("x.yaml", "a: 1\nmcpServers:\n  x:\n    command: x\n", "a: 2\nmcpServers:\n  x:\n    command: x\n"),
         ("openapi.yaml", "a: 1\n", "servers:\n  - url: https://x\n"),
+        (
+            "openapi.yaml",
+            "a: 1\n",
+            "servers: [{url: https://x}]\ninfo:\n  description: |\n    A gateway for mcp, configured by `mcpServers` or [mcp_servers].\n",
+        ),
+        ("notes.yml", "a: [1]\n", "a: [2]\nsee: \"mcpServers, \\u00e4 and context_servers\"\n# mcpServers\n"),
         ("x.toml", "a = 1\n", "[servers.x]\nport = 80\n[tool]\ncommand = \"x\"\n"),
     ] {
         assert_eq!(edited(path, before, after), None, "{path}: {after}");

@@ -195,6 +195,37 @@ mod tests {
     }
 
     #[test]
+    fn prose_that_names_a_section_counts_only_where_a_parser_might_take_it_for_one() {
+        let prose = "a: [1]\nb: the `mcpServers` of mcp, its servers, and {mcp_servers}\n";
+        for text in [
+            prose.to_owned(),
+            format!("{prose}c: |\n  mcpServers are told of here\n# mcpServers\n"),
+            format!("{prose}servers: [{{url: x}}]\nx: {{mcp: 1}}\n")
+                .replace("mcp_", "x")
+                .replace("mcpS", "x"),
+        ] {
+            assert_eq!(parts(&text).len(), 0, "{text}");
+        }
+        for section in [
+            "mcpServers: {a: {command: npx}}\n",
+            "mcpServers : {a: {command: npx}}\n",
+            "? mcpServers\n: {a: {command: npx}}\n",
+            "? [mcpServers]\n: {a: {command: npx}}\n",
+            "x: {mcpServers\n: {a: {command: npx}}}\n",
+            "amp.mcpServers: {a: {command: npx}}\n",
+            "k: &k mcpServers\n*k : {a: {command: npx}}\n",
+            "!!str mcpServers: {a: {command: npx}}\n",
+            "\"mcp\\x53ervers\": {a: {command: npx}}\n",
+            "mcp: {x: {servers: {a: {command: npx}}}}\n",
+            "z: \u{2028}mcpServers: {a: {command: npx}}\n",
+            "z: 'no end\nmcpServers\n  {a: {command: npx}}\n",
+        ] {
+            let text = format!("{prose}{section}");
+            assert_ne!(parts(&text), parts(&text.replace("npx", "evil")), "{text}");
+        }
+    }
+
+    #[test]
     fn what_names_no_servers_counts_for_nothing() {
         for text in [
             "servers:\n  - url: https://x\n",
