@@ -1,12 +1,15 @@
 //! Detection of MCP server configuration in YAML: the lines beneath `mcpServers`, `mcp_servers` or `context_servers`,
 //! and beneath `servers` inside `mcp`.
 //!
-//! This is no parser. In a text of block mappings, every line with one of these names counts, with the lines indented
+//! A text that a parser takes whole counts for nothing if no key of it names a section, as in prose. The rest is no parser:
+//! in a text of block mappings, every line with one of these names counts, with the lines indented
 //! deeper. If a text has these names anywhere and uses any other feature of YAML (brackets, anchors, aliases, tags,
 //! escapes, keys over several lines), all of it counts. So more may count than necessary, but nothing written in the
 //! file is missed.
 
 use std::collections::BTreeSet;
+
+use saphyr_parser::{Event, Parser};
 
 use super::escapes::unescaped;
 
@@ -24,6 +27,9 @@ pub(crate) fn is_yaml(name: &str) -> bool {
 /// Returns the hashes of the parts that decide how servers are started.
 pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
     if !(may_name_servers(text) || text.contains('\\') && may_name_servers(&joined(text))) {
+        return BTreeSet::new();
+    }
+    if only_mentions_servers(text) {
         return BTreeSet::new();
     }
     let lines: Vec<Line<'_>> = text.split(BREAKS).filter_map(Line::new).collect();
@@ -57,6 +63,76 @@ pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
         found.insert(*hash.finalize().as_bytes());
     }
     found
+}
+
+/// The nesting depth above which a text counts as one that cannot be parsed.
+const DEEPEST: usize = 64;
+
+/// Returns whether a text names sections in its values and comments alone: it parses, no key names a section, and nothing
+/// looks like such a key to a parser that takes the text in another way.
+fn only_mentions_servers(text: &str) -> bool {
+    let has_odd_breaks = text.contains(['\u{85}', '\u{2028}', '\u{2029}']);
+    !has_odd_breaks
+        && !looks_like_a_section(text)
+        && !(text.contains('\\') && looks_like_a_section(&joined(text)))
+        && has_no_section(text)
+}
+
+/// Returns whether a colon follows the name of a section somewhere.
+fn looks_like_a_section(text: &str) -> bool {
+    let is_key = |name: &&str| {
+        text.match_indices(*name).any(|(at, _)| {
+            let is_between = |between: char| between.is_whitespace() || matches!(between, '"' | '\'');
+            text[at + name.len()..].trim_start_matches(is_between).starts_with(':')
+        })
+    };
+    SECTIONS.iter().any(|name| is_key(name)) || is_key(&"mcp") && is_key(&"servers")
+}
+
+/// A list or map that has not ended.
+struct Open {
+    is_map: bool,
+    /// Whether the next node is a key.
+    is_at_key: bool,
+    is_in_mcp: bool,
+    /// Whether the last key is `mcp`.
+    is_mcp: bool,
+}
+
+/// Returns whether a text parses, and none of its keys names a section. What a parser may resolve in different ways is no
+/// such text: aliases, and keys that are lists or maps.
+fn has_no_section(text: &str) -> bool {
+    let mut open: Vec<Open> = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let Ok((event, _)) = event else { return false };
+        let is_key = open.last().is_some_and(|open| open.is_map && open.is_at_key);
+        match event {
+            Event::Alias(_) => return false,
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                if is_key || open.len() >= DEEPEST {
+                    return false;
+                }
+                let is_map = matches!(event, Event::MappingStart(..));
+                let is_in_mcp = open.last().is_some_and(|above| above.is_in_mcp || above.is_mcp);
+                open.push(Open { is_map, is_at_key: true, is_in_mcp, is_mcp: false });
+            }
+            Event::MappingEnd | Event::SequenceEnd => {
+                open.pop();
+                open.last_mut().into_iter().for_each(|above| above.is_at_key = true);
+            }
+            Event::Scalar(key, ..) if is_key => {
+                let Some(map) = open.last_mut() else { return false };
+                let last = key.rsplit('.').next().unwrap_or(&key);
+                if SECTIONS.iter().any(|name| key.contains(name)) || map.is_in_mcp && last == "servers" {
+                    return false;
+                }
+                (map.is_mcp, map.is_at_key) = (last == "mcp", false);
+            }
+            Event::Scalar(..) => open.last_mut().into_iter().for_each(|above| above.is_at_key = true),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// Returns whether a text contains the names that a server configuration needs, at any place.
@@ -200,9 +276,7 @@ mod tests {
         for text in [
             prose.to_owned(),
             format!("{prose}c: |\n  mcpServers are told of here\n# mcpServers\n"),
-            format!("{prose}servers: [{{url: x}}]\nx: {{mcp: 1}}\n")
-                .replace("mcp_", "x")
-                .replace("mcpS", "x"),
+            "servers: [{url: x}]\nx: the mcp of it\n".to_owned(),
         ] {
             assert_eq!(parts(&text).len(), 0, "{text}");
         }
