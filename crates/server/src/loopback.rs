@@ -22,6 +22,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::http::connections::{Connections, Slot};
 use crate::in_process::InProcess;
 use crate::page_answers::{self, Answer, PageCall, cookies, insert, is_only, refusal, response, secret};
 use crate::review_page::Asker;
@@ -32,6 +33,11 @@ const KEY: HeaderName = HeaderName::from_static("x-emend-key");
 const LARGEST: usize = 64 * 1024 * 1024;
 /// The time in which the head of a request has to arrive, and then its body.
 const ARRIVAL: Duration = Duration::from_secs(30);
+
+/// The number of connections. The oldest without the cookie is closed for a new one.
+const CONNECTIONS: usize = 64;
+/// The number of the one person for whom the page is.
+const PERSON: u64 = 0;
 
 /// The page on loopback.
 #[derive(Debug)]
@@ -74,10 +80,17 @@ impl LoopbackPage {
     /// Serves the page until `stop` completes.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        let connections = Connections::new(CONNECTIONS, 1);
         loop {
+            let accept = async {
+                let (stream, _) = self.listener.accept().await?;
+                io::Result::Ok((stream, connections.admit().await))
+            };
             tokio::select! {
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => drop(tokio::spawn(connection(stream, Arc::clone(&self.service)))),
+                accepted = accept => match accepted {
+                    Ok((stream, slot)) => {
+                        drop(tokio::spawn(connection(stream, Arc::new(slot), Arc::clone(&self.service))));
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "a connection was not accepted");
                         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -89,22 +102,29 @@ impl LoopbackPage {
     }
 }
 
-async fn connection(stream: TcpStream, service: Arc<Service>) {
+async fn connection(stream: TcpStream, slot: Arc<Slot>, service: Arc<Service>) {
+    let own = Arc::clone(&slot);
     let service = service_fn(move |request| {
-        let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.answer(request).await) }
+        let (service, slot) = (Arc::clone(&service), Arc::clone(&own));
+        async move { Ok::<_, Infallible>(service.answer(request, &slot).await) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(ARRIVAL)
         .serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = serving.await {
-        tracing::debug!(%error, "a connection of the page ended");
+    tokio::select! {
+        served = serving => if let Err(error) = served {
+            tracing::debug!(%error, "a connection of the page ended");
+        },
+        () = slot.wait_until_expired(ARRIVAL) => tracing::debug!("a connection of nobody was closed"),
     }
 }
 
 impl Service {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, slot: &Slot) -> Answer {
+        if self.has_cookie(request.headers()) && !slot.assign_principal(PERSON) {
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, "This page has too many connections open.");
+        }
         if !is_only(request.headers(), &HOST, &self.address.to_string()) {
             return refusal(StatusCode::FORBIDDEN, "This page has another address.");
         }

@@ -17,14 +17,15 @@ use tokio_util::sync::CancellationToken;
 const SMALLEST_SHARE: usize = 16;
 
 /// The slots of a server.
-pub(super) struct Connections {
+#[derive(Debug)]
+pub(crate) struct Connections {
     most: usize,
     share: usize,
     slots: Mutex<Slots>,
     freed: Notify,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Slots {
     last: u64,
     /// The holders by slot number, the oldest first.
@@ -32,6 +33,7 @@ struct Slots {
 }
 
 /// The holder of a slot.
+#[derive(Debug)]
 enum Holder {
     /// A connection that has shown no token yet. Cancelling this closes it.
     Nobody(CancellationToken),
@@ -40,7 +42,8 @@ enum Holder {
 }
 
 /// The slot of a connection, which is freed when this is dropped.
-pub(super) struct Slot {
+#[derive(Debug)]
+pub(crate) struct Slot {
     connections: Arc<Connections>,
     number: u64,
     evicted: CancellationToken,
@@ -48,19 +51,19 @@ pub(super) struct Slot {
 
 impl Connections {
     /// Creates `most` slots, which so many principals share.
-    pub(super) fn new(most: usize, sharers: usize) -> Arc<Self> {
+    pub(crate) fn new(most: usize, sharers: usize) -> Arc<Self> {
         let share = (most / (sharers + 1)).max(SMALLEST_SHARE.min(most / 2)).max(1);
         Arc::new(Self { most, share, slots: Mutex::default(), freed: Notify::new() })
     }
 
     /// Returns how many slots are taken.
     #[cfg(feature = "team")]
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.slots.lock().taken.len()
     }
 
     /// Takes a slot for a new connection. Waits only while connections with tokens hold all slots.
-    pub(super) async fn admit(self: &Arc<Self>) -> Slot {
+    pub(crate) async fn admit(self: &Arc<Self>) -> Slot {
         loop {
             let freed = self.freed.notified();
             if let Some(slot) = self.slot() {
@@ -89,7 +92,7 @@ impl Connections {
 
 impl Slot {
     /// Assigns the slot to the principal of a request. Returns whether they had a slot of their share left.
-    pub(super) fn assign_principal(&self, principal: u64) -> bool {
+    pub(crate) fn assign_principal(&self, principal: u64) -> bool {
         let mut slots = self.connections.slots.lock();
         let is_its = |holder: &Holder| matches!(holder, Holder::Principal(other) if *other == principal);
         // The slot is missing if it was just taken for another connection.
@@ -107,7 +110,7 @@ impl Slot {
     }
 
     /// Waits until the connection has to be closed: it has shown no token in time, or its slot was taken for another.
-    pub(super) async fn wait_until_expired(&self, patience: Duration) {
+    pub(crate) async fn wait_until_expired(&self, patience: Duration) {
         tokio::select! {
             () = self.evicted.cancelled() => return,
             () = tokio::time::sleep(patience) => {}

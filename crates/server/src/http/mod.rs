@@ -6,7 +6,7 @@
 
 mod admission;
 mod authentication;
-mod connections;
+pub(crate) mod connections;
 mod endpoint;
 #[cfg(feature = "team")]
 mod handing_on;

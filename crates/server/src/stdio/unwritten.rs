@@ -24,9 +24,9 @@ pub(super) struct Unwritten {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The ids of the requests without a response. rmcp sends one response for all requests of the same id.
+    /// The ids of the requests without a response.
     taken: HashSet<RequestId>,
-    /// The number of running requests: all of those with the same id, and also cancelled ones.
+    /// The number of running requests, also cancelled ones.
     running: usize,
     /// The number of responses that are being written.
     writing: usize,
@@ -85,6 +85,11 @@ impl Unwritten {
     pub(super) fn is_counted(message: &RxJsonRpcMessage<RoleServer>) -> bool {
         let JsonRpcMessage::Request(request) = message else { return false };
         !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_))
+    }
+
+    /// Returns whether a request with this id has no response yet.
+    pub(super) fn has(&self, id: &RequestId) -> bool {
+        self.state().taken.contains(id)
     }
 
     /// Counts a message that the service receives.
