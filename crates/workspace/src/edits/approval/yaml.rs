@@ -72,10 +72,10 @@ const DEEPEST: usize = 64;
 /// looks like such a key to a parser that takes the text in another way.
 fn only_mentions_servers(text: &str) -> bool {
     let has_odd_breaks = text.contains(['\u{85}', '\u{2028}', '\u{2029}']);
-    !has_odd_breaks
-        && !looks_like_a_section(text)
-        && !(text.contains('\\') && looks_like_a_section(&joined(text)))
-        && has_no_section(text)
+    let may_have_one = has_odd_breaks
+        || looks_like_a_section(text)
+        || text.contains('\\') && looks_like_a_section(&joined(text));
+    !may_have_one && has_no_section(text)
 }
 
 /// Returns whether a colon follows the name of a section somewhere.
@@ -86,7 +86,7 @@ fn looks_like_a_section(text: &str) -> bool {
             text[at + name.len()..].trim_start_matches(is_between).starts_with(':')
         })
     };
-    SECTIONS.iter().any(|name| is_key(name)) || is_key(&"mcp") && is_key(&"servers")
+    SECTIONS.iter().any(is_key) || is_key(&"mcp") && is_key(&"servers")
 }
 
 /// A list or map that has not ended.
