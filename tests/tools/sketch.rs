@@ -59,13 +59,17 @@ fn a_definition_that_is_whole_takes_the_place_of_its_namesake() {
     let after = CLASS
         .replace("second(self)", "second(self, more)")
         .replace("        value = 2\n        return value\n", "        return more\n");
-    // The marker ends the class. What else the class has would go without a word.
-    check("a.py", CLASS, text, &after);
+    // One of its three lines goes. The marker ends the class; what else the class has would go without a word.
+    check_refused("a.py", CLASS, text, "uncertain-sketch");
+    let folder = Folder::with([("a.py", CLASS)]);
+    let arguments = json!({"path": "a.py", "sketch": text, "replace_whole": ["A.second"]});
+    let answer = serve(&folder).call("apply_sketch", arguments).ok();
+    let said =
+        "Dropped from method A.second, which the sketch shows as a whole without these lines:\n    10\t";
+    assert!(answer.text.contains(said), "{}", answer.text);
+    assert_eq!(folder.text("a.py"), after);
     let longer = CLASS.replace("return value\n", "return value\n\n    def third(self):\n        return 3\n");
     check_refused("a.py", &longer, text, "uncertain-sketch");
-    let text =
-        text.replace("# ... existing code ...\n", "    # ... existing code ...\n").replacen("    #", "#", 1);
-    check("a.py", CLASS, &text, &after);
 }
 
 #[test]
@@ -168,8 +172,25 @@ fn a_sketch_is_an_edit_like_any_other() {
 }
 
 #[test]
-fn a_body_that_is_written_anew_is_not_put_above_the_old_one() {
+fn a_definition_loses_few_lines_or_is_named() {
     let file = "def f(x):\n    return x.strip()\n\ndef g(x):\n    return 2\n";
-    let sketch = "def f(x):\n    raise NotImplementedError(\"gone\")\n# ... existing code ...\n";
-    check("a.py", file, sketch, &file.replace("return x.strip()", "raise NotImplementedError(\"gone\")"));
+    let text = "def f(x):\n    raise NotImplementedError(\"gone\")\n# ... existing code ...\n";
+    let refused = check_refused("a.py", file, text, "uncertain-sketch");
+    assert!(
+        refused.text.contains("1 of its 2 lines") && refused.text.contains("replace_whole"),
+        "{}",
+        refused.text
+    );
+    let folder = Folder::with([("a.py", file)]);
+    let arguments = json!({"path": "a.py", "sketch": text, "replace_whole": ["f"]});
+    let answer = serve(&folder).call("apply_sketch", arguments).ok();
+    assert!(answer.text.contains("Dropped from function f"), "{}", answer.text);
+    assert_eq!(folder.text("a.py"), file.replace("return x.strip()", "raise NotImplementedError(\"gone\")"));
+
+    let file = "def f(x):\n    one(1)\n    two(2)\n    three(3)\n    return x\n\ndef g(x):\n    return 2\n";
+    let text = "# ...\ndef f(x):\n    one(5)\n# ...\n";
+    check_refused("a.py", file, text, "uncertain-sketch");
+    check_refused("a.py", file, &text.replace("    one(5)", "    one(5)\n    return x"), "uncertain-sketch");
+    let few = "# ...\ndef f(x):\n    one(5)\n    three(3)\n    return x\n# ...\n";
+    check("a.py", file, few, &file.replace("one(1)\n    two(2)", "one(5)"));
 }

@@ -88,22 +88,22 @@ fn a_blank_line_beside_a_marker_may_be_any_of_the_file() {
     let file = "first 1\n\nsecond 2\n\nthird 3\n\n";
     // The second line is replaced, or everything is new above it: the blank line does not say.
     for (sketch, refused) in [
-        ("first 1\n}\n\n}\n\n// ...\n", "4: NewAtEdge"),
-        ("first 1\nnew 1\n\nnew 2\n\n// ...\n", "4: NewAtEdge"),
-        ("first 1\nnew 1\nnew 2\n\n// ...\n", "3: NewAtEdge"),
-        ("// ...\n\nnew 1\n\nnew 2\nthird 3\n", "3: NewAtEdge"),
+        ("first 1\n}\n\n}\n\n// ...\n", "4: Several"),
+        ("first 1\nnew 1\n\nnew 2\n\n// ...\n", "4: Several"),
+        ("first 1\nnew 1\nnew 2\n\n// ...\n", "3: Several"),
+        ("// ...\n\nnew 1\n\nnew 2\nthird 3\n", "3: Several"),
     ] {
         assert_eq!(applied(file, sketch), Err(refused.into()), "{sketch}");
     }
     let repeated = "same 1\n\nsame 2\nonce 3\nsame 1\nsame 2\n";
     let sketch = "// ...\n\nsame 1\nsame 2\nonce 3\n// ...\n";
-    assert_eq!(applied(repeated, sketch), Err("3: NewAtEdge".into()));
+    assert_eq!(applied(repeated, sketch), Err("3: Several".into()));
     assert_eq!(applied("first 1\n\n}\n", "first 1\nnew 2\n// ...\n\n}\n"), Err("5: NoAnchor".into()));
     // One line cannot have come in the place of three.
     let file = "first 1\n\nsecond 2\nsecond 3\nsecond 4\n\nthird 3\n\n";
     for (sketch, old, new) in [
         ("first 1\nnew 1\n\n// ...\n", "first 1\n", "first 1\nnew 1\n"),
-        ("// ...\n\nnew x\nthird 3\n", "third 3", "new x\nthird 3"),
+        ("// ...\n\nnew x\nthird 3\n\n", "third 3", "new x\nthird 3"),
     ] {
         assert_eq!(applied(file, sketch), Ok(file.replace(old, new)), "{sketch}");
     }
@@ -156,6 +156,42 @@ fn endings_tabs_and_marks_of_the_file_stay() {
         applied(crlf, "// ...\n\ttwo2\nthree3\nfour4").as_deref(),
         Ok("\u{feff}one1\r\n\ttwo2\r\nthree3\r\nfour4")
     );
+}
+
+#[test]
+fn an_edge_that_stands_often_is_read_where_nothing_is_lost() {
+    let file = "alpha(1) {\n  aa one;\n}\n\nbeta(2) {\n  bb two;\n  cc three;\n  dd four;\n}\n\nmode(3) {\n  ee five;\n}\n";
+    let new = "fresh(4) {\n  ff six;\n}\n\n";
+    let sketch = format!("// ...\n}}\n\n{new}mode(3) {{\n// ...\n");
+    assert_eq!(applied(file, &sketch), Ok(file.replace("mode", &format!("{new}mode"))));
+    // As many lines as the block above has may have come in its place.
+    let sketch = sketch.replace("ff six;", "ff six;\n  gg seven;\n  hh eight;");
+    assert_eq!(applied(file, &sketch), Err("2: Several".into()));
+}
+
+#[test]
+fn a_closing_line_above_what_is_found_is_not_new() {
+    let file = "a\n<Pop>\n  <div className=\"row one\">\n    <span>tree</span>\n  </div>\n</Pop>\nz\n";
+    let sketch =
+        "// ...\n  </div>\n  <div className=\"row one\">\n    <span>auto</span>\n  </div>\n</Pop>\n// ...\n";
+    assert_eq!(applied(file, sketch), Err("2: NewAtEdge".into()));
+}
+
+#[test]
+fn a_sketch_without_a_marker_begins_with_the_file() {
+    let file = "// Copyright 2014 Some Name.\nuse one;\nuse two;\nthird line\n";
+    let sketch = "// Copyright 2020 Some Name.\nuse one;\n// ...\n";
+    assert_eq!(applied(file, sketch), Ok(file.replace("2014", "2020")));
+    let other = sketch.replace("Copyright 2020 Some Name", "Licence");
+    assert_eq!(applied(file, &other), Err("1: NothingAbove".into()));
+    assert_eq!(applied(file, &format!("\u{feff}{sketch}")), Ok(file.replace("2014", "2020")));
+}
+
+#[test]
+fn lines_beside_a_shown_blank_line_replace_those_of_the_file() {
+    let file = "import (\n\t\"os\"\n\n\t\"github.com/a/b/v23/c\"\n\t\"golang.org/x/d\"\n)\n";
+    let sketch = "// ...\n\n\t\"github.com/a/b/v24/c\"\n\t\"golang.org/x/d\"\n// ...\n";
+    assert_eq!(applied(file, sketch), Ok(file.replace("v23", "v24")));
 }
 
 /// Lines of a file and what becomes of each: stays, goes for others, or stays with others below it.
