@@ -24,6 +24,7 @@ pub struct Sketch {
     kept_below: bool,
     markers: Vec<Marker>,
     text: String,
+    replaced: Vec<String>,
 }
 
 /// A line that stands for lines of the file that stay.
@@ -57,6 +58,7 @@ impl Sketch {
     /// Parses the text of a sketch. Every text is one; without markers it is a single segment.
     #[must_use]
     pub fn parse(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut sketch = Self { text: text.into(), ..Self::default() };
         let mut open: Option<Segment> = None;
         for (i, line) in text.lines().enumerate() {
@@ -83,6 +85,21 @@ impl Sketch {
         }
         sketch.close(open);
         sketch
+    }
+
+    /// Lets the definitions with these names lose any of their lines.
+    #[must_use]
+    pub fn replacing(self, replaced: Vec<String>) -> Self {
+        Self { replaced, ..self }
+    }
+
+    /// Returns whether the definition with this path may lose any of its lines.
+    #[must_use]
+    pub fn replaces(&self, path: &str) -> bool {
+        let is_named = |name: &String| {
+            path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        };
+        self.replaced.iter().any(is_named)
     }
 
     fn close(&mut self, segment: Option<Segment>) {

@@ -1,6 +1,7 @@
 //! What is worth knowing of a plan, though nothing is wrong with it.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Something that the reader of a plan should know, though nothing is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,13 @@ pub enum PlanNote {
         hunk: usize,
         /// The number of such places.
         places: usize,
+    },
+    /// A sketch shows a definition as a whole, but without some of its lines.
+    DroppedLines {
+        /// Its kind and its path.
+        title: String,
+        /// The lines, each with its number in the file before the edit.
+        lines: Vec<(usize, String)>,
     },
     /// What takes the place of a file is in another encoding.
     OtherEncoding {

@@ -59,6 +59,15 @@ pub enum SketchDoubt {
         /// Its kind and its path.
         title: String,
     },
+    /// It is the name of a definition that the sketch shows as a whole, with too few of its lines.
+    DropsLines {
+        /// Its kind and its path.
+        title: String,
+        /// How many lines neither stay nor are replaced by like ones.
+        dropped: usize,
+        /// How many lines it has that are not blank.
+        filled: usize,
+    },
     /// It says that lines go, and there are none at its place.
     RemovesNothing,
     /// No line of the file stands for the marker above it.

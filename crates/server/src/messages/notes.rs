@@ -79,6 +79,14 @@ fn plan_note(note: &PlanNote) -> String {
         PlanNote::InsideWords { hunk, places } => {
             format!("Edit {hunk}: {places} of the places are parts of longer words.")
         }
+        PlanNote::DroppedLines { title, lines } => {
+            let shown = lines.iter().map(|(number, line)| format!("\n{number:>6}\t{line}"));
+            format!(
+                "Dropped from {}, which the sketch shows as a whole without these lines:{}",
+                super::symbols::title(title),
+                shown.collect::<String>()
+            )
+        }
         PlanNote::OtherEncoding { file, before, after } => {
             format!("{file} was in {before}; what takes its place is in {after}")
         }

@@ -82,6 +82,14 @@ pub(super) fn write(
              name, put '... removed ...' in its place, in a comment, beside the new lines; if it stays, give it or a marker:",
             super::symbols::title(title)
         )?,
+        SketchDoubt::DropsLines { title, dropped, filled } => {
+            let title = super::symbols::title(title);
+            write!(
+                f,
+                "begins {title} as a whole, and {dropped} of its {filled} lines neither stay nor have a like line in their \
+                 place. If they are to go, send replace_whole with its name; if they stay, give them or a marker:"
+            )?;
+        }
         SketchDoubt::RemovesNothing => {
             f.write_str("says that lines go, but between the lines around it there are none:")?;
         }

@@ -172,7 +172,8 @@ impl ToolArguments for ApplySketch {
 
 impl EditTool for ApplySketch {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        let patch = Patch::sketch(&self.path, Sketch::parse(&self.sketch));
+        let sketch = Sketch::parse(&self.sketch).replacing(self.replace_whole.clone().unwrap_or_default());
+        let patch = Patch::sketch(&self.path, sketch);
         let request = EditRequest::for_file(patch, &self.path, self.version.clone(), origin);
         Ok(EditRequest { sketch: Some(self), ..request })
     }

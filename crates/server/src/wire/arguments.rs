@@ -260,6 +260,8 @@ pub struct ApplyPatch {
 pub struct ApplySketch {
     pub(crate) path: String,
     pub(crate) sketch: String,
+    /// Definitions that may lose most of their lines, as Class.method.
+    pub(crate) replace_whole: Option<Vec<String>>,
     /// What it does, in words.
     #[schemars(description = "")]
     pub instruction: Option<String>,

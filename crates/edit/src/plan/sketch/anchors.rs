@@ -1,38 +1,34 @@
 //! Anchors of a sketch: the lines of the file at which each segment begins and ends.
 //!
 //! A distinctive line that stands once in the file and once in the sketch is the same line. From the first and the last of
-//! these in a segment, equal lines are followed to its edges. Where that stops before an edge, the line at the edge must
-//! stand once in what is left above or below, equal lines on the way among them: these may be new. A segment without such
-//! a line is looked for between its neighbours, by the lines at its edges alone. Where the text does not decide, a
-//! definition does that begins or ends there, and has the name of one of the file.
+//! these in a segment, equal lines are followed to its edges. Where that stops before an edge, the line at the edge may
+//! stand at several places in what is left above or below. Each is a reading of the segment, and only one may be possible:
+//! the others would lose lines without a word. A segment without a distinctive line is read by the lines at both its
+//! edges. Where the text does not decide, a definition does that begins or ends there, and has the name of one of the file.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::beside::leaves_open;
-use super::{DefinitionPlace, Reader, is_blank, is_telling};
+use super::beside::{closes, ends_own_block, leaves_open};
+use super::{DefinitionPlace, Reader, is_blank, is_telling, likeness};
 use crate::problem::{Kind, SketchDoubt};
 
 /// How many lines that stay are compared with new ones beside a marker.
 const COMPARED: usize = 60;
-
-/// The lines of the file that a segment replaces, counted from 0.
-#[derive(Clone, Debug)]
-pub(super) struct Anchored {
-    pub(super) lines: Range<usize>,
-}
+/// How many readings of a segment are compared; a segment with more is not certain.
+const READINGS: usize = 24;
 
 /// A line of a segment and the line of the file that it is.
 type Pair = (usize, usize);
 
 impl Reader<'_> {
     /// Returns the lines that each segment replaces.
-    pub(super) fn anchor(&self) -> Result<Vec<Anchored>, Kind> {
+    pub(super) fn anchor(&self) -> Result<Vec<Range<usize>>, Kind> {
         let pairs = self.unique_lines()?;
         let count = self.segments.len();
-        let mut found: Vec<Option<Anchored>> = vec![None; count];
+        let mut found: Vec<Option<Range<usize>>> = vec![None; count];
         loop {
             let (mut is_new, mut refused) = (false, None);
             for i in 0..count {
@@ -54,9 +50,9 @@ impl Reader<'_> {
                 Some(_) => {}
             }
         }
-        let found: Vec<Anchored> = found.into_iter().flatten().collect();
+        let found: Vec<Range<usize>> = found.into_iter().flatten().collect();
         for (i, pair) in found.windows(2).enumerate() {
-            let (above, below) = (&pair[0].lines, &pair[1].lines);
+            let (above, below) = (&pair[0], &pair[1]);
             let line = self.segments[i + 1].first;
             if above.end > below.start {
                 let doubt = SketchDoubt::OutOfOrder { at: below.start + 1 };
@@ -90,12 +86,25 @@ impl Reader<'_> {
                 }
             }
         }
-        let ordered = longest_in_order(&all.iter().map(|(_, (_, at))| *at).collect::<Vec<_>>());
-        let mut pairs = vec![Vec::new(); self.segments.len()];
-        for (place, (i, pair)) in all.iter().enumerate() {
-            if ordered.binary_search(&place).is_ok() {
-                pairs[*i].push(*pair);
+        // The lines at the edges stand in the file. Others may be copies of lines from elsewhere.
+        let is_edge = |(i, (k, _)): &(usize, Pair)| *k == 0 || k + 1 == self.segments[*i].lines.len();
+        let edges: Vec<usize> = all.iter().filter(|one| is_edge(one)).map(|(_, (_, at))| *at).collect();
+        let are_ordered = edges.is_sorted();
+        let mut beyond = edges.iter().peekable();
+        let mut last = None;
+        let fits = |one: &&(usize, Pair)| {
+            let at = one.1.1;
+            if is_edge(one) {
+                last = beyond.next();
+                return true;
             }
+            !are_ordered || last.is_none_or(|last| *last < at) && beyond.peek().is_none_or(|next| at < **next)
+        };
+        let fitting: Vec<(usize, Pair)> = all.iter().filter(fits).copied().collect();
+        let ordered = longest_in_order(&fitting.iter().map(|(_, (_, at))| *at).collect::<Vec<_>>());
+        let mut pairs = vec![Vec::new(); self.segments.len()];
+        for (i, pair) in ordered.into_iter().map(|place| fitting[place]) {
+            pairs[i].push(pair);
         }
         for (i, (k, at)) in all {
             let (first, last): (Option<&Pair>, Option<&Pair>) = (pairs[i].first(), pairs[i].last());
@@ -108,13 +117,13 @@ impl Reader<'_> {
     }
 
     /// Returns the lines that the other segments leave for this one.
-    fn window(&self, i: usize, pairs: &[Vec<Pair>], found: &[Option<Anchored>]) -> Range<usize> {
+    fn window(&self, i: usize, pairs: &[Vec<Pair>], found: &[Option<Range<usize>>]) -> Range<usize> {
         let end_of = |other: usize| match &found[other] {
-            Some(found) => Some(found.lines.end),
+            Some(found) => Some(found.end),
             None => pairs[other].last().map(|(_, at)| at + 1),
         };
         let start_of = |other: usize| match &found[other] {
-            Some(found) => Some(found.lines.start),
+            Some(found) => Some(found.start),
             None => pairs[other].first().map(|(_, at)| *at),
         };
         let start = (0..i).rev().find_map(end_of).unwrap_or(0);
@@ -122,45 +131,32 @@ impl Reader<'_> {
         start..end.max(start)
     }
 
-    fn anchor_one(&self, i: usize, pairs: &[Pair], window: Range<usize>) -> Result<Anchored, Kind> {
+    fn anchor_one(&self, i: usize, pairs: &[Pair], window: Range<usize>) -> Result<Range<usize>, Kind> {
         let segment = &self.segments[i];
-        let beyond = |(_, at): &&Pair| !window.contains(at);
-        if let Some((k, at)) = pairs.iter().find(beyond) {
-            let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
-            return Err(self.uncertain(segment.first + k, doubt, *at..at + 1));
-        }
+        let refuse_beyond = |lines: &Range<usize>| match pairs.iter().find(|(_, at)| !lines.contains(at)) {
+            Some((k, at)) => {
+                let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
+                Err(self.uncertain(segment.first + k, doubt, *at..at + 1))
+            }
+            None => Ok(()),
+        };
+        refuse_beyond(&window)?;
         let no_anchor = || self.uncertain(segment.first, SketchDoubt::NoAnchor, 0..0);
-        let (top, bottom) = (self.file_edge(i, true), self.file_edge(i, false));
-        let is_within = |at: usize| window.contains(&at);
-        if !top.is_none_or(is_within) || !bottom.is_none_or(|end| is_within(end - 1)) {
-            return Err(no_anchor());
-        }
-        // One line at an edge of the file is the first and the last of its segment, unless it may be new beside a marker.
-        let lone = |beside: usize| segment.lines.len() == 1 && self.is_edge(segment.lines[0], beside);
-        let by_first = || match pairs.first() {
-            Some(first) => self.first_line(i, *first, window.start),
-            None => match bottom.filter(|_| lone(segment.first - 1)) {
-                Some(end) => Ok(end - 1),
-                None => self.edge(i, true, &window),
+        let (top, bottom) = (self.file_edge(i, pairs, true), self.file_edge(i, pairs, false));
+        let read = match (pairs.first(), pairs.last()) {
+            (Some(first), Some(last)) => {
+                let start = top.map_or_else(|| self.first_line(i, *first, window.start), Ok);
+                (start, bottom.map_or_else(|| self.last_line(i, *last, window.end), Ok))
+            }
+            _ => match self.by_edges(i, (top, bottom), &window) {
+                Ok(lines) => (Ok(lines.start), Ok(lines.end)),
+                Err(kind) => (top.ok_or_else(|| kind.clone()), bottom.ok_or(kind)),
             },
         };
-        let by_last = || match pairs.last() {
-            Some(last) => self.last_line(i, *last, window.end),
-            None => match top.filter(|_| lone(segment.last() + 1)) {
-                Some(start) => Ok(start + 1),
-                None => self.edge(i, false, &window).map(|at| at + 1),
-            },
-        };
-        let start = top.map_or_else(by_first, Ok);
-        let end = bottom.map_or_else(by_last, Ok);
-        let by_text = start.is_ok() && end.is_ok();
-        let start = start.or_else(|kind| self.first_of_definition(i).ok_or(kind))?;
-        let end = end.or_else(|kind| self.last_of_definition(i).ok_or(kind))?;
-        let outside = |&&(_, at): &&Pair| at < start || at >= end;
-        if let Some((k, at)) = pairs.iter().find(outside) {
-            let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
-            return Err(self.uncertain(segment.first + k, doubt, *at..at + 1));
-        }
+        let by_text = read.0.is_ok() && read.1.is_ok();
+        let start = read.0.or_else(|kind| self.first_of_definition(i).ok_or(kind))?;
+        let end = read.1.or_else(|kind| self.last_of_definition(i).ok_or(kind))?;
+        refuse_beyond(&(start..end))?;
         if start < window.start || end > window.end || start > end {
             return Err(no_anchor());
         }
@@ -168,51 +164,130 @@ impl Reader<'_> {
         if by_text {
             self.check_blanks(i, &(start..end))?;
         }
-        Ok(Anchored { lines: start..end })
+        Ok(start..end)
     }
 
-    /// Returns where the line at an edge of a segment stands beside a marker, if that is one place in what is left for it.
-    fn edge(&self, i: usize, above: bool, window: &Range<usize>) -> Result<usize, Kind> {
+    /// Reads a segment without a distinctive line by the lines at its edges, or by the edges of the file.
+    fn by_edges(
+        &self,
+        i: usize,
+        file_edges: (Option<usize>, Option<usize>),
+        window: &Range<usize>,
+    ) -> Result<Range<usize>, Kind> {
         let segment = &self.segments[i];
-        let (line, beside, is_marked) = match above {
-            true => (segment.first, segment.first - 1, i > 0 || self.sketch.is_kept_above()),
-            false => {
-                let is_marked = i + 1 < self.segments.len() || self.sketch.is_kept_below();
-                (segment.last(), segment.last() + 1, is_marked)
-            }
+        let places = |line: usize, beside: usize| match segment.lines[line - segment.first] {
+            Some(edge) if self.is_edge(Some(edge), beside) => self.places(edge, window.clone()).to_vec(),
+            _ => Vec::new(),
         };
-        let edge = segment.lines[line - segment.first];
-        match edge.map_or(&[][..], |edge| self.places(edge, window.clone())) {
-            [one] if is_marked && self.is_edge(edge, beside) => Ok(*one),
-            [] | [_] => Err(self.uncertain(segment.first, SketchDoubt::NoAnchor, 0..0)),
-            several => Err(self.several(line, several)),
+        let starts = file_edges.0.map_or_else(|| places(segment.first, segment.first - 1), |at| vec![at]);
+        let ends = file_edges
+            .1
+            .map_or_else(|| places(segment.last(), segment.last() + 1), |end| vec![end.saturating_sub(1)]);
+        let most = 2 * segment.lines.len() + COMPARED;
+        let is_possible = |lines: &Range<usize>| {
+            // One line is an edge on both sides.
+            let is_long = segment.lines.len() == 1 || lines.len() > 1;
+            is_long && !lines.is_empty() && lines.len() <= most
+        };
+        let pairs = starts.iter().flat_map(|start| ends.iter().map(|end| *start..end + 1));
+        let options: Vec<Range<usize>> = pairs.filter(is_possible).take(READINGS).collect();
+        let line = if starts.len() > 1 { segment.first } else { segment.last() };
+        // A bracket at the end of the file says little: a marker may be missing below it.
+        if options.len() > 1 && (file_edges.0.is_some() || file_edges.1.is_some()) {
+            let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
+            return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
         }
+        self.only_reading(i, 0..segment.lines.len(), &options, line)
     }
 
-    /// Returns where a segment without a marker on its outer side begins or ends: with the file.
-    fn file_edge(&self, i: usize, above: bool) -> Option<usize> {
-        let lines = &self.segments[i].lines;
-        let is_filled = |line: &[u8]| !is_blank(line);
-        if above {
-            let at = self.file.iter().position(|line| is_filled(line))?;
-            let begins = i == 0 && !self.sketch.is_kept_above();
-            (begins && (*lines.first()?)?.as_bytes() == self.file[at]).then_some(at)
-        } else {
-            let at = self.file.iter().rposition(|line| is_filled(line))?;
-            let ends = i + 1 == self.segments.len() && !self.sketch.is_kept_below();
-            (ends && (*lines.last()?)?.as_bytes() == self.file[at]).then_some(at + 1)
+    /// Returns the one of these lines of the file that these lines of a segment can replace.
+    fn only_reading(
+        &self,
+        i: usize,
+        own: Range<usize>,
+        options: &[Range<usize>],
+        line: usize,
+    ) -> Result<Range<usize>, Kind> {
+        let possible = |lines: &&Range<usize>| self.may_stand_for(i, own.clone(), (*lines).clone());
+        let is_single = options.len() == 1;
+        let mut left = options.iter().filter(|lines| is_single || possible(lines));
+        let Some(one) = left.next() else {
+            let none = || self.uncertain(line, SketchDoubt::NoAnchor, 0..0);
+            return options.first().cloned().ok_or_else(none);
+        };
+        let is_of = |end: Option<usize>, at: usize| end.is_none_or(|end| end == at);
+        let is_of_definition = (own.start > 0 || is_of(self.first_of_definition(i), one.start))
+            && (own.end < self.segments[i].lines.len() || is_of(self.last_of_definition(i), one.end));
+        let mut is_only = || left.all(|other| self.is_same_change(i, own.clone(), one, other));
+        if options.len() < READINGS && is_of_definition && is_only() {
+            return Ok(one.clone());
         }
+        let at =
+            |lines: &Range<usize>| if line == self.segments[i].first { lines.start } else { lines.end - 1 };
+        let mut lines: Vec<usize> = options.iter().map(|lines| at(lines) + 1).take(super::SHOWN).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0))
+    }
+
+    /// Returns whether the file is the same if these lines of a segment replace some or other lines of it.
+    fn is_same_change(&self, i: usize, own: Range<usize>, one: &Range<usize>, other: &Range<usize>) -> bool {
+        let all = one.start.min(other.start)..one.end.max(other.end);
+        let new = || self.segments[i].lines[own.clone()].iter().flatten().map(|line| line.as_bytes());
+        let after = |lines: &Range<usize>| {
+            let above = self.file[all.start..lines.start].iter().copied();
+            above.chain(new()).chain(self.file[lines.end..all.end].iter().copied()).collect::<Vec<_>>()
+        };
+        one.len() == other.len() && after(one) == after(other)
+    }
+
+    /// Returns where a segment without a marker on its outer side begins or ends: with the file, if the line at that edge is
+    /// that of the file, or if each line beyond the known one is like the one of the file.
+    fn file_edge(&self, i: usize, pairs: &[Pair], above: bool) -> Option<usize> {
+        let lines = &self.segments[i].lines;
+        let is_outer = match above {
+            true => i == 0 && !self.sketch.is_kept_above(),
+            false => i + 1 == self.segments.len() && !self.sketch.is_kept_below(),
+        };
+        let is_filled = |line: &&[u8]| !is_blank(line);
+        let first = self.file.iter().position(&is_filled).filter(|_| is_outer)?;
+        let end = self.file.iter().rposition(is_filled)? + 1;
+        let (edge, at) = if above { (lines.first()?, first) } else { (lines.last()?, end - 1) };
+        let (new, old) = match (above, pairs.first(), pairs.last()) {
+            (true, Some((k, known)), _) => (&lines[..*k], first..*known),
+            (false, _, Some((k, known))) => (&lines[k + 1..], known + 1..end),
+            _ => (&[][..], 0..0),
+        };
+        let are_like = |(new, old): (&Option<&str>, &&[u8])| {
+            new.is_some_and(|new| new.as_bytes() == *old || likeness(new.as_bytes(), old).is_gt())
+        };
+        let begins = match edge {
+            Some(edge) => {
+                edge.as_bytes() == self.file[at]
+                    || (!new.is_empty()
+                        && new.len() == old.len()
+                        && new.iter().zip(&self.file[old]).all(are_like))
+            }
+            None => false,
+        };
+        begins.then_some(if above { first } else { end })
     }
 
     /// Refuses a segment without a marker on its outer side where lines of the file are there.
     fn check_file_edges(&self, i: usize, lines: &Range<usize>) -> Result<(), Kind> {
         let segment = &self.segments[i];
-        let has_text = |lines: Range<usize>| self.file[lines].iter().any(|line| !is_blank(line));
-        if i == 0 && !self.sketch.is_kept_above() && has_text(0..lines.start) {
+        // Blank lines at the ends of the file must be shown too.
+        let text = self.sketch.text();
+        let is_shown = |line: Option<&str>| line.is_none_or(|line| line.trim().is_empty());
+        let has_blank = (is_shown(text.lines().next()), is_shown(text.lines().next_back()));
+        let has_text = |lines: Range<usize>, has_blank: bool| {
+            self.file[lines].iter().any(|line| !has_blank || !is_blank(line))
+        };
+        if i == 0 && !self.sketch.is_kept_above() && has_text(0..lines.start, has_blank.0) {
             return Err(self.uncertain(segment.first, SketchDoubt::NothingAbove, 0..lines.start));
         }
         let is_last = i + 1 == self.segments.len();
-        if is_last && !self.sketch.is_kept_below() && has_text(lines.end..self.file.len()) {
+        if is_last && !self.sketch.is_kept_below() && has_text(lines.end..self.file.len(), has_blank.1) {
             return Err(self.uncertain(
                 segment.last(),
                 SketchDoubt::NothingBelow,
@@ -233,11 +308,9 @@ impl Reader<'_> {
             (k, at) = (k - 1, at - 1);
         }
         let edge = segment.lines[0];
-        if k == 0 {
-            // A line that stands once more on the way may be new there, and the edge further down.
-            let again = edge.is_some_and(|edge| !self.places(edge, at + 1..known.1).is_empty());
-            let places = edge.map_or(&[][..], |edge| self.places(edge, at..known.1));
-            return if again { Err(self.several(segment.first, places)) } else { Ok(at) };
+        let places = edge.map_or(&[][..], |edge| self.places(edge, top..known.1));
+        if k == 0 && places.last().is_none_or(|last| *last <= at) {
+            return Ok(at);
         }
         let (k, at) = self.below_own_end(&segment.lines, (k, at), known);
         let stay = top.max(at.saturating_sub(COMPARED))..at;
@@ -253,14 +326,22 @@ impl Reader<'_> {
             !is_doubtful && self.is_insertion(new, stay.clone())
         };
         let new = || self.uncertain(segment.first, SketchDoubt::NewAtEdge { is_above: true }, at..at + 1);
-        match edge.map_or(&[][..], |edge| self.places(edge, top..known.1)) {
-            // One that was followed is another line of the segment.
-            [one] if *one < at && self.is_edge(edge, segment.first - 1) => Ok(*one),
-            [_] => Err(new()),
-            [] if edge.is_some() && is_certain() => Ok(at),
-            [] => Err(new()),
-            several => Err(self.several(segment.first, several)),
+        // A blank line that is shown may be the line of the file above new ones.
+        let is_shown = !self.is_edge(edge, segment.first - 1);
+        let closes = edge.is_some_and(closes);
+        if places.is_empty() && edge.is_some() && !closes && is_certain() {
+            return Ok(at);
         }
+        // A line such as the beginning of a comment may be new, and have its like among the lines that were followed.
+        let is_among = places.last().is_some_and(|last| *last >= at);
+        let is_own = edge.is_some_and(|edge| !closes && !is_telling(edge.as_bytes()));
+        if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
+            return Err(new());
+        }
+        let below_blank = (top..at).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
+        let starts = places.iter().copied().chain(below_blank).rev().take(READINGS);
+        let options: Vec<_> = starts.map(|start| start..known.1 + 1).collect();
+        self.only_reading(i, 0..known.0 + 1, &options, segment.first).map(|lines| lines.start)
     }
 
     /// Returns the line of the file before which a segment ends, from a line further up that is known.
@@ -274,10 +355,9 @@ impl Reader<'_> {
             (k, at) = (k + 1, at + 1);
         }
         let edge = segment.lines[segment.lines.len() - 1];
-        if k == segment.lines.len() {
-            let again = edge.is_some_and(|edge| !self.places(edge, known.1 + 1..at - 1).is_empty());
-            let places = edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..at));
-            return if again { Err(self.several(segment.last(), places)) } else { Ok(at) };
+        let places = edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom));
+        if k == segment.lines.len() && places.first().is_none_or(|first| *first + 1 >= at) {
+            return Ok(at);
         }
         let stay = at..bottom.min(at + COMPARED);
         let is_certain = || {
@@ -292,18 +372,20 @@ impl Reader<'_> {
             !is_doubtful && self.is_insertion(new, stay.clone())
         };
         let new = || self.uncertain(segment.last(), SketchDoubt::NewAtEdge { is_above: false }, at - 1..at);
-        match edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom)) {
-            [one] if *one >= at && self.is_edge(edge, segment.last() + 1) => Ok(one + 1),
-            [_] => Err(new()),
-            [] if edge.is_some() && is_certain() => Ok(at),
-            [] => Err(new()),
-            several => Err(self.several(segment.last(), several)),
+        let is_shown = !self.is_edge(edge, segment.last() + 1);
+        if places.is_empty() && edge.is_some() && is_certain() {
+            return Ok(at);
         }
-    }
-
-    fn several(&self, line: usize, places: &[usize]) -> Kind {
-        let lines = places.iter().take(super::SHOWN).map(|at| at + 1).collect();
-        self.uncertain(line, SketchDoubt::Several { lines }, 0..0)
+        // It may end a new block, and have its like among the lines that were followed.
+        let is_among = places.first().is_some_and(|first| *first < at);
+        let is_own = edge.is_some_and(|edge| ends_own_block(edge, &segment.lines[k..]));
+        if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
+            return Err(new());
+        }
+        let above_blank = (at..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
+        let ends = places.iter().map(|last| last + 1).chain(above_blank).take(READINGS);
+        let options: Vec<_> = ends.map(|end| known.1..end).collect();
+        self.only_reading(i, known.0..segment.lines.len(), &options, segment.last()).map(|lines| lines.end)
     }
 
     /// Returns the line of the file with which a segment begins that begins with a definition.

@@ -142,6 +142,18 @@ impl Reader<'_> {
 /// With what a line begins that closes a block or goes on with an expression.
 const MARKS: [&str; 8] = ["}", ")", "]", "\"\"\"", "'''", ".", "*/", "</"];
 
+/// Returns whether a line closes a block or goes on with an expression.
+pub(super) fn closes(line: &str) -> bool {
+    line.trim() == "end" || MARKS.iter().any(|mark| line.trim_start().starts_with(mark))
+}
+
+/// Returns whether the last of these lines, which says nothing by itself, may end a block that begins in them.
+pub(super) fn ends_own_block(edge: &str, lines: &[Option<&str>]) -> bool {
+    let begins = |line: &&str| !line.trim().is_empty() && depth(line.as_bytes()) <= depth(edge.as_bytes());
+    let above = lines.split_last().map_or(&[][..], |(_, above)| above);
+    !is_telling(edge.as_bytes()) && above.iter().flatten().any(begins)
+}
+
 fn shown<'l>(lines: &[Option<&'l str>]) -> Vec<&'l str> {
     lines.iter().filter_map(|line| *line).collect()
 }

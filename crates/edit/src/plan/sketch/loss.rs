@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::anchors::Anchored;
-use super::{DefinitionPlace, REMOVAL, Reader, are_alike, is_blank, is_same, is_telling};
+use super::{DefinitionPlace, REMOVAL, Reader, SHOWN_COLUMNS, are_alike, is_blank, is_same, is_telling};
+use crate::excerpt::around;
 use crate::patch::Line;
 use crate::problem::{Kind, SketchDoubt};
 
@@ -19,38 +19,87 @@ struct Exchange {
     is_said: bool,
 }
 
+/// Lines of a definition that neither stay nor are replaced by like ones.
+pub(super) struct Dropped {
+    /// The kind and the path of the definition.
+    pub(super) title: String,
+    /// The numbers of the lines, counted from 1, and the lines.
+    pub(super) lines: Vec<(usize, String)>,
+}
+
 impl Reader<'_> {
-    /// Refuses to take away lines where the sketch does not say so.
-    pub(super) fn check_loss(&self, i: usize, anchored: &Anchored, lines: &[Line]) -> Result<(), Kind> {
+    /// Returns whether lines of a segment can be meant for these lines of the file: not if more of them go than others can
+    /// have come in their place, in whatever order, or if a definition goes.
+    pub(super) fn may_stand_for(&self, i: usize, own: Range<usize>, range: Range<usize>) -> bool {
+        let lines = self.changes(i, own, range.clone());
+        let filled = |line: &&str| !line.trim().is_empty();
+        let went = lines.iter().filter(|line| !line.is_context()).filter_map(Line::before).filter(filled);
+        let came = lines.iter().filter(|line| !line.is_context()).filter_map(Line::after).filter(filled);
+        let came: Vec<&str> = came.collect();
+        if came.contains(&REMOVAL) {
+            return true;
+        }
+        let went: Vec<&str> = went.filter(|line| is_telling(line.as_bytes())).collect();
+        let is_like = |old: &str, new: &str| old == new || are_alike(old.as_bytes(), new.as_bytes());
+        let are_like = went.iter().any(|old| came.iter().any(|new| is_like(old, new)));
+        (are_like || went.len() <= came.len())
+            && self.lost_definition(i, &range, &lines, range.start).is_none_or(|one| {
+                let name = one.path.rsplit('.').next().unwrap_or_default();
+                came.iter().any(|new| new.contains(name))
+            })
+    }
+
+    /// Refuses to take away lines where the sketch does not say so. A definition that the sketch shows as a whole may lose
+    /// some; returns them.
+    pub(super) fn check_loss(&self, i: usize, start: usize, lines: &[Line]) -> Result<Vec<Dropped>, Kind> {
         let segment = &self.segments[i];
-        for exchange in exchanges(anchored.lines.start, lines) {
-            let Exchange { gone, come, is_said } = exchange;
+        let lost = self.lost(i, start, lines)?;
+        let mut all = Vec::new();
+        for shown in self.outlines.sketch.iter().filter(|shown| self.is_whole(shown, segment)) {
+            let Some(one) = self.counterpart(shown).filter(|one| one.is_certain) else { continue };
+            let own = lost.iter().filter(|at| (one.first - 1..one.last).contains(at));
+            let dropped: Vec<usize> = own.copied().collect();
+            let filled = (one.name_line - 1..one.last).filter(|at| !is_blank(self.file[*at])).count();
+            if 10 * dropped.len() > 3 * filled && !self.sketch.replaces(&one.path) {
+                let doubt =
+                    SketchDoubt::DropsLines { title: one.title.clone(), dropped: dropped.len(), filled };
+                let first = dropped[0];
+                return Err(self.uncertain(shown.name_line, doubt, first..first + dropped.len()));
+            }
+            let text = |at: usize| (at + 1, around(self.file[at], 0, SHOWN_COLUMNS));
+            let lines: Vec<(usize, String)> = dropped.into_iter().map(text).collect();
+            if !lines.is_empty() {
+                all.push(Dropped { title: one.title.clone(), lines });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the lines of the file that definitions lose which the sketch shows as a whole. Refuses other losses.
+    fn lost(&self, i: usize, start: usize, lines: &[Line]) -> Result<Vec<usize>, Kind> {
+        let segment = &self.segments[i];
+        let mut all = Vec::new();
+        for Exchange { gone, come, is_said } in exchanges(start, lines) {
             let line = segment.first + come.start.min(segment.lines.len() - 1);
-            let went: Vec<&[u8]> =
-                self.file[gone.clone()].iter().filter(|line| !is_blank(line)).copied().collect();
+            let filled = |at: &usize| !is_blank(self.file[*at]);
             if is_said {
-                if went.is_empty() {
-                    return Err(self.uncertain(
-                        line,
-                        SketchDoubt::RemovesNothing,
-                        gone.start..gone.start + 1,
-                    ));
+                if !gone.clone().any(|at| filled(&at)) {
+                    let doubt = SketchDoubt::RemovesNothing;
+                    return Err(self.uncertain(line, doubt, gone.start..gone.start + 1));
                 }
                 continue;
             }
-            let came: Vec<&str> = segment.lines[come.clone()]
-                .iter()
-                .flatten()
-                .filter(|line| !line.trim().is_empty())
-                .copied()
-                .collect();
+            let went: Vec<usize> = gone.clone().filter(filled).collect();
             if went.is_empty() {
                 continue;
             }
-            if came.is_empty() {
+            let came = come.clone().filter_map(|k| Some((k, segment.lines[k]?)));
+            let came: Vec<(usize, &str)> = came.filter(|(_, line)| !line.trim().is_empty()).collect();
+            let is_whole = self.is_in_whole_definition(i, &gone, &come);
+            if came.is_empty() && !is_whole {
                 return Err(self.uncertain(line, SketchDoubt::Deletes, gone));
             }
-            if let Some(lost) = self.lost_definition(i, &gone, lines, anchored.lines.start) {
+            if let Some(lost) = self.lost_definition(i, &gone, lines, start) {
                 let title = lost.title.clone();
                 let shown = lost.first.max(1) - 1..lost.last;
                 return Err(self.uncertain(line, SketchDoubt::LosesDefinition { title }, shown));
@@ -58,15 +107,28 @@ impl Reader<'_> {
             if let Some(lead) = self.lost_lead(i, &gone) {
                 return Err(self.uncertain(line, SketchDoubt::Deletes, lead));
             }
-            let is_unlike =
-                |line: &&&[u8]| is_telling(line) && !came.iter().any(|new| are_alike(line, new.as_bytes()));
-            let unlike = went.iter().filter(is_unlike).count();
-            let telling = self.replacing(i, come.clone());
-            if unlike > telling && !self.is_in_whole_definition(i, &gone, &come) {
+            // A new line can replace several like it, such as a call that was split, but not in two paragraphs.
+            let is_one = gone.clone().any(|at| !filled(&at));
+            let (mut unlike, mut left) = (Vec::new(), came.clone());
+            for at in went {
+                let old = self.file[at];
+                match left.iter().position(|(_, new)| are_alike(old, new.as_bytes())) {
+                    Some(new) if is_one => drop(left.remove(new)),
+                    Some(_) => {}
+                    None if is_telling(old) || came.is_empty() => unlike.push(at),
+                    None => {}
+                }
+            }
+            let replaces = |(k, line): &&(usize, &str)| {
+                is_telling(line.as_bytes()) && !self.is_in_new_definition(segment.first + k)
+            };
+            if is_whole {
+                all.extend(unlike);
+            } else if unlike.len() > left.iter().filter(replaces).count() {
                 return Err(self.uncertain(line, SketchDoubt::Replaces, gone));
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Returns a definition of the file whose name goes, and that the segment does not have.
@@ -102,7 +164,11 @@ impl Reader<'_> {
                     ends && before(line) == before(&named)
                 })
         };
-        self.outlines.file.iter().filter(goes).find(|one| !is_shown(one))
+        let is_replaced = |one: &DefinitionPlace| {
+            let holds = |outer: &DefinitionPlace| outer.first <= one.first && one.last <= outer.last;
+            self.outlines.file.iter().any(|outer| holds(outer) && self.sketch.replaces(&outer.path))
+        };
+        self.outlines.file.iter().filter(goes).find(|one| !is_shown(one) && !is_replaced(one))
     }
 
     /// Returns the lines above the name of a definition, such as attributes and comments, that would go although the
@@ -123,17 +189,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Counts the lines that may replace others: a definition that the file does not have is new.
-    fn replacing(&self, i: usize, come: Range<usize>) -> usize {
-        let segment = &self.segments[i];
-        let is_new = |number: usize| {
-            let holds = |one: &&DefinitionPlace| (one.first..=one.last).contains(&number);
-            let has = |one: &DefinitionPlace| self.outlines.file.iter().any(|known| is_same(known, one));
-            self.outlines.sketch.iter().find(holds).is_some_and(|one| !has(one))
-        };
-        let lines =
-            come.clone().filter(|k| segment.lines[*k].is_some_and(|line| is_telling(line.as_bytes())));
-        lines.filter(|k| !is_new(segment.first + k)).count()
+    /// Returns whether a line of the sketch belongs to a definition that the file does not have.
+    fn is_in_new_definition(&self, number: usize) -> bool {
+        let holds = |one: &&DefinitionPlace| (one.first..=one.last).contains(&number);
+        let has = |one: &DefinitionPlace| self.outlines.file.iter().any(|known| is_same(known, one));
+        self.outlines.sketch.iter().find(holds).is_some_and(|one| !has(one))
     }
 
     /// Returns whether lines are exchanged inside a definition that the sketch shows as a whole.

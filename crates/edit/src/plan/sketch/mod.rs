@@ -14,9 +14,11 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::ops::Range;
 
-use self::anchors::Anchored;
+use self::loss::Dropped;
+use super::PlanNote;
 use super::numbering::{DefinitionPlace, Numbering};
 use super::place::Placer;
 use super::splice::{self, is_telling};
@@ -49,6 +51,8 @@ struct Outlines<'a> {
 struct Stretch {
     range: Range<usize>,
     lines: Vec<Line>,
+    /// The lines that definitions lose which the sketch shows as a whole.
+    dropped: Vec<Dropped>,
 }
 
 impl Placer<'_> {
@@ -66,7 +70,9 @@ impl Placer<'_> {
         };
         let stretches = read(&self.haystack, sketch, known)?;
         let mut place = None;
-        for Stretch { range, lines } in stretches {
+        for Stretch { range, lines, dropped } in stretches {
+            let note = |Dropped { title, lines }| PlanNote::DroppedLines { title, lines };
+            self.notes.extend(dropped.into_iter().map(note));
             self.check_added(&lines)?;
             let all = self.haystack.lines();
             let bytes = all.start(range.start)..all.start(range.end);
@@ -90,8 +96,8 @@ fn read(h: &Haystack<'_>, sketch: &Sketch, outlines: Outlines<'_>) -> Result<Vec
     reader.check_markers()?;
     let anchored = reader.anchor()?;
     let mut stretches = Vec::new();
-    for (i, anchored) in anchored.iter().enumerate() {
-        let stretch = reader.stretch(i, anchored)?;
+    for (i, range) in anchored.into_iter().enumerate() {
+        let stretch = reader.stretch(i, range)?;
         stretches.extend(Some(stretch).filter(|stretch| !stretch.lines.iter().all(Line::is_context)));
     }
     match stretches.is_empty() {
@@ -168,15 +174,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns what becomes of the lines that a segment replaces.
-    fn stretch(&self, i: usize, anchored: &Anchored) -> Result<Stretch, Kind> {
-        let segment = &self.segments[i];
-        let range = anchored.lines.clone();
-        let old: Vec<_> = self.file[range.clone()].iter().map(|line| String::from_utf8_lossy(line)).collect();
+    /// Compares lines of the file with lines of a segment.
+    fn changes(&self, i: usize, own: Range<usize>, range: Range<usize>) -> Vec<Line> {
+        let old: Vec<_> = self.file[range].iter().map(|line| String::from_utf8_lossy(line)).collect();
         let old: Vec<&str> = old.iter().map(AsRef::as_ref).collect();
-        let new: Vec<&str> = segment.lines.iter().map(|line| line.unwrap_or(REMOVAL)).collect();
-        let mut lines = Line::between(&old, &new);
-        self.check_loss(i, anchored, &lines)?;
+        let new: Vec<&str> = self.segments[i].lines[own].iter().map(|line| line.unwrap_or(REMOVAL)).collect();
+        Line::between(&old, &new)
+    }
+
+    /// Returns what becomes of the lines that a segment replaces.
+    fn stretch(&self, i: usize, range: Range<usize>) -> Result<Stretch, Kind> {
+        let segment = &self.segments[i];
+        let mut lines = self.changes(i, 0..segment.lines.len(), range.clone());
+        let dropped = self.check_loss(i, range.start, &lines)?;
         self.check_indentation(i, &lines)?;
         lines.retain(|line| !matches!(line, Line::Added(text) if text == REMOVAL));
         let mut added = segment.first;
@@ -189,7 +199,7 @@ impl<'a> Reader<'a> {
                 return Err(self.uncertain(added, SketchDoubt::LikeMarker, 0..0));
             }
         }
-        Ok(Stretch { range, lines })
+        Ok(Stretch { range, lines, dropped })
     }
 
     /// Refuses new lines that are indented with blanks where the file has tabs alone, or the other way round. One blank is no
@@ -240,16 +250,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether a definition whose last line is in a segment ends there: what a marker below stands for may belong to
-    /// one that only its indentation ends.
+    /// one that only its indentation ends, and to a section that not even that ends.
     fn is_ended(&self, definition: &DefinitionPlace, segment: &SegmentText<'_>) -> bool {
         let line = |number: usize| self.shown_line(number).unwrap_or_default();
         let closes = |line: &str| line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
         let next = self.sketch.markers().iter().find(|marker| marker.line > definition.last);
+        let own = indentation(line(definition.name_line));
+        let is_indented =
+            definition.last == definition.name_line || indentation(line(definition.last)).len() > own.len();
         definition.last < segment.last()
             || closes(line(definition.last))
-            || next.is_none_or(|marker| {
-                indentation(line(definition.name_line)).starts_with(indentation(&marker.text))
-            })
+            || next.is_none_or(|marker| is_indented && own.starts_with(indentation(&marker.text)))
     }
 
     /// Makes the problem that a line of the sketch is not certain, with these lines of the file.
@@ -283,6 +294,11 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// Returns whether two lines share at least half of their words.
 fn are_alike(a: &[u8], b: &[u8]) -> bool {
+    likeness(a, b).is_ge()
+}
+
+/// Compares the words that two lines share with half of their words.
+fn likeness(a: &[u8], b: &[u8]) -> Ordering {
     let words = |line: &[u8]| {
         let mut words = Vec::new();
         push_words(line, WORDS, &mut words);
@@ -292,7 +308,7 @@ fn are_alike(a: &[u8], b: &[u8]) -> bool {
     };
     let (a, b) = (words(a), words(b));
     let shared = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
-    shared > 0 && 4 * shared >= a.len() + b.len()
+    if shared > 0 { (4 * shared).cmp(&(a.len() + b.len())) } else { Ordering::Less }
 }
 
 #[cfg(test)]
