@@ -261,6 +261,7 @@ pub struct ApplySketch {
     pub(crate) path: String,
     pub(crate) sketch: String,
     /// Definitions that may lose most of their lines, as Class.method.
+    #[schemars(description = "")]
     pub(crate) replace_whole: Option<Vec<String>>,
     /// What it does, in words.
     #[schemars(description = "")]
