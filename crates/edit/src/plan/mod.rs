@@ -12,6 +12,7 @@ mod carry;
 mod fitting;
 mod forgiven;
 mod format;
+mod hunk;
 mod insertion;
 mod note;
 mod numbering;

@@ -1,0 +1,314 @@
+//! Placing of a hunk of whole lines: in the block of its anchors, at its line number, or where its lines are unique.
+//!
+//! A hunk that is found elsewhere than the request names it may be meant there, where it was made already or where the
+//! lines have changed since. So that place is looked at before the hunk is accepted.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::numbering::HunkNumbers;
+use super::place::{EXPECTED, Placer};
+use super::splice::is_telling;
+use super::{PlacedHunk, PlanNote};
+use crate::find::{self, Block, BlockForm, FAITHFUL, LAYERS, Layer, Match, Nearness, Needle};
+use crate::patch::{Line, LineChange};
+use crate::problem::{Kind, NoChange};
+
+impl Placer<'_> {
+    pub(super) fn lines(
+        &mut self,
+        number: usize,
+        change: &LineChange,
+        numbers: &HunkNumbers,
+    ) -> Result<(), Kind> {
+        let mut scope = find::search_scope(&self.haystack, &change.anchors, self.budget)?;
+        if !scope.unknown.is_empty() {
+            // An anchor that is not in the file locates nothing: the hunk must be unique in the whole file.
+            scope.starts = alloc::vec![0..self.haystack.lines().len()];
+            scope.anchor_lines.clear();
+        }
+        let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
+        if old.is_empty() {
+            let line = self.insertion_line(change, &scope)?;
+            self.check_added(&change.lines)?;
+            return self.insert_alone(number, line, change);
+        }
+        let found = match self.hunk(number, change, numbers, &scope) {
+            Err(Kind::Unclear) => return Err(self.mismatch(&change.lines)),
+            found => found?,
+        };
+        self.check_numbered_place(&change.lines, numbers, &found)?;
+        self.check_added(&change.lines)?;
+        let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
+        if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
+            // A single line that happens to be unique does not outweigh the anchor.
+            return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
+        }
+        if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
+            self.inert.push((number, self.line_range(&found.range)));
+            return Ok(());
+        }
+        for anchor in &scope.unknown {
+            self.notes.push(PlanNote::WithoutAnchor { hunk: number, anchor: anchor.clone() });
+        }
+        self.splice(number, &change.lines, found, change.final_newline)
+    }
+
+    /// Inserts the lines of a hunk that has no others before line `line`.
+    fn insert_alone(&mut self, number: usize, line: usize, change: &LineChange) -> Result<(), Kind> {
+        self.insert(number, line, &change.lines, change.final_newline)?;
+        self.placed.push(PlacedHunk {
+            number,
+            line,
+            lines: 0,
+            layer: Some(Layer::Exact),
+            places: 1,
+            forgiven: Vec::new(),
+            named: None,
+            taken: None,
+        });
+        Ok(())
+    }
+
+    /// Finds the only match of a hunk's old lines.
+    fn hunk(
+        &mut self,
+        number: usize,
+        change: &LineChange,
+        numbers: &HunkNumbers,
+        scope: &find::SearchScope,
+    ) -> Result<Match, Kind> {
+        let last = self.haystack.lines().len();
+        let old = change.lines.iter().filter_map(Line::before).count();
+        let mut starts = scope.starts.clone();
+        if change.at_end {
+            let start = last.saturating_sub(old);
+            starts.retain_mut(|range| {
+                *range = range.start.max(start)..range.end.min(start + 1);
+                range.start < range.end
+            });
+        }
+        let locate = |starts: &[Range<usize>], layers| {
+            let block = Block::new(&change.lines, starts, BlockForm::Diff, &numbers.current);
+            find::locate(&self.haystack, &Needle::Block(&block), layers, self.limits, self.budget)
+        };
+        if let Some(found) = locate(&starts, FAITHFUL)? {
+            let end = self.haystack.text().body().end;
+            if change.at_end && found.range.end != end {
+                let line = self.haystack.line_number(found.range.start);
+                return Err(Kind::NotAtEndOfFile { line, last });
+            }
+            self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
+            self.check_exact_elsewhere(change, numbers, scope, &found)?;
+            return Ok(found);
+        }
+        if !change.at_end && !scope.anchor_lines.is_empty() {
+            if let Some(found) = locate(&self.definitions_at(&scope.anchor_lines), FAITHFUL)? {
+                self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
+                return Ok(found);
+            }
+            // The hunk is not in its block: then it must be unique below the anchor.
+            let below = match scope.anchor_lines[..] {
+                [anchor] if !scope.is_part => anchor + 1..last,
+                _ => 0..last,
+            };
+            let outside = match locate(&scope.sections, FAITHFUL)? {
+                None => locate(core::slice::from_ref(&below), FAITHFUL)?,
+                found => found,
+            };
+            let first = if scope.is_part { 0 } else { scope.anchor_lines[0] + 1 };
+            if let Some(found) = outside.filter(|found| self.line_range(&found.range).start >= first) {
+                let mut named = scope.starts.clone();
+                named.extend(nearer(scope, &self.line_range(&found.range)));
+                self.check_named_place(&change.lines, &named, &found, Nearness::Half)?;
+                self.note_below(number, change, &found);
+                return Ok(found);
+            }
+        }
+        if change.at_end {
+            let end = last.saturating_sub(old)..last;
+            if let Some(found) = locate(core::slice::from_ref(&end), FAITHFUL)?
+                && found.range.end == self.haystack.text().body().end
+            {
+                self.note_below(number, change, &found);
+                return Ok(found);
+            }
+            if let Some(found) = locate(&scope.starts, FAITHFUL)? {
+                let line = self.haystack.line_number(found.range.start);
+                return Err(Kind::NotAtEndOfFile { line, last });
+            }
+        } else if let Some(found) = locate(&starts, &LAYERS[FAITHFUL.len()..])? {
+            return Ok(found);
+        }
+        Err(self.mismatch(&change.lines))
+    }
+
+    /// Notes that a hunk is not in the block of its anchor.
+    fn note_below(&mut self, number: usize, change: &LineChange, found: &Match) {
+        let line = self.haystack.line_number(found.range.start);
+        let anchor = change.anchors.last().cloned().unwrap_or_default();
+        self.notes.push(PlanNote::BelowAnchor { hunk: number, anchor, line });
+    }
+
+    /// Refuses a hunk that only a loose layer finds in the block of its anchor, if its exact lines are elsewhere.
+    fn check_exact_elsewhere(
+        &self,
+        change: &LineChange,
+        numbers: &HunkNumbers,
+        scope: &find::SearchScope,
+        found: &Match,
+    ) -> Result<(), Kind> {
+        let exact = &LAYERS[..=Layer::TrailingSpace as usize];
+        if scope.anchor_lines.is_empty() || exact.contains(&found.layer) {
+            return Ok(());
+        }
+        let everywhere = [0..self.haystack.lines().len()];
+        let block = Block::new(&change.lines, &everywhere, BlockForm::Diff, &numbers.current);
+        let other = find::locate(&self.haystack, &Needle::Block(&block), exact, self.limits, self.budget)?;
+        match other {
+            Some(other) => {
+                Err(self.other_place(self.line_range(&found.range).start, &found.range, &other.range))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the lines of the definitions of which these lines have the name, or are the first.
+    fn definitions_at(&self, named: &[usize]) -> Vec<Range<usize>> {
+        let Some((places, name)) = self.places else { return Vec::new() };
+        let mut found: Vec<Range<usize>> = places(name, self.bytes())
+            .into_iter()
+            .filter(|one| named.iter().any(|line| [one.first, one.name_line].contains(&(line + 1))))
+            .map(|one| one.first - 1..one.last)
+            .collect();
+        found.sort_by_key(|lines| lines.start);
+        found
+    }
+
+    /// Refuses a hunk that was found elsewhere than at the line by whose number it is named, if it was made there or
+    /// nearly has its lines there.
+    pub(super) fn check_numbered_place(
+        &self,
+        lines: &[Line],
+        numbers: &HunkNumbers,
+        found: &Match,
+    ) -> Result<(), Kind> {
+        let named: Vec<Range<usize>> = numbers.named.iter().map(|&line| line - 1..line).collect();
+        self.check_named_place(lines, &named, found, Nearness::Almost)
+    }
+
+    /// Refuses a hunk that was found elsewhere than where the request names it, if its new lines stand there, or nearly its
+    /// old ones: then the hunk was made already, or the place has changed.
+    fn check_named_place(
+        &self,
+        lines: &[Line],
+        named: &[Range<usize>],
+        found: &Match,
+        nearness: Nearness,
+    ) -> Result<(), Kind> {
+        let at = self.line_range(&found.range);
+        if named.is_empty() || named.iter().any(|range| range.contains(&at.start)) {
+            return Ok(());
+        }
+        self.check_not_made(lines, named)?;
+        let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        let near = find::nearly_in(&self.haystack, &old, named, &at, nearness, self.budget)?;
+        let Some(near) = near else { return Ok(()) };
+        let lines = self.haystack.lines();
+        let range = lines.start(near)..lines.start((near + old.len()).min(lines.len()));
+        Err(self.other_place(near, &range, &found.range))
+    }
+
+    /// Refuses a hunk whose new lines stand where the request names it.
+    fn check_not_made(&self, lines: &[Line], named: &[Range<usize>]) -> Result<(), Kind> {
+        let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+        let adds = lines.iter().any(|line| matches!(line, Line::Added(text) if is_telling(text.as_bytes())));
+        if named.is_empty() || !adds && new.iter().filter(|line| is_telling(line)).count() < 2 {
+            return Ok(());
+        }
+        match find::stands_in(&self.haystack, &new, named, self.budget)? {
+            Some(line) => Err(Kind::NoOp { why: NoChange::MadeAt { line: line + 1 } }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the problem that a request may mean either of two places: `near` is where it names its lines.
+    fn other_place(&self, near: usize, near_range: &Range<usize>, found: &Range<usize>) -> Kind {
+        Kind::OtherPlace {
+            near: near + 1,
+            found: self.haystack.line_number(found.start),
+            shown: [near_range, found].map(|place| find::shown(&self.haystack, place)).into(),
+        }
+    }
+
+    /// Returns the lines of a range, counted from 0.
+    pub(super) fn line_range(&self, range: &Range<usize>) -> Range<usize> {
+        let lines = self.haystack.lines();
+        lines.index_of(range.start)..lines.index_of(range.end.saturating_sub(1).max(range.start)) + 1
+    }
+
+    /// Places a hunk of only added lines between its neighbours, which must be beside each other.
+    pub(super) fn between(
+        &mut self,
+        number: usize,
+        change: &LineChange,
+        neighbours: [usize; 2],
+    ) -> Result<(), Kind> {
+        let [above, below] = neighbours.map(|hunk| {
+            let inert = self.inert.iter().find(|(number, _)| *number == hunk);
+            let found = self.found.iter().find(|found| found.number == hunk);
+            inert.map(|(_, lines)| lines.clone()).or_else(|| Some(self.line_range(&found?.found.range)))
+        });
+        match (above, below) {
+            (Some(above), Some(below)) if above.end == below.start => {
+                self.check_added(&change.lines)?;
+                self.insert_alone(number, above.end, change)
+            }
+            _ => Err(Kind::NoPlaceBetween),
+        }
+    }
+
+    /// Makes the problem that these lines are not in the file.
+    pub(super) fn mismatch(&mut self, lines: &[Line]) -> Kind {
+        let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+        let expected = lines.iter().filter_map(Line::before).take(EXPECTED).map(String::from).collect();
+        Kind::HunkContextMismatch { near: Box::new(self.near(&old, &new)), expected }
+    }
+
+    /// Returns the number of the line that a hunk of only added lines follows: its anchor, or the last of the file.
+    fn insertion_line(&self, change: &LineChange, scope: &find::SearchScope) -> Result<usize, Kind> {
+        let lines = self.haystack.lines();
+        let Some(innermost) = change.anchors.last() else {
+            if let Some(hint) = change.hint.filter(|&hint| hint != lines.len()) {
+                return Err(Kind::NotAtEndOfFile { line: hint, last: lines.len() });
+            }
+            return Ok(lines.len());
+        };
+        let unknown = |total: usize| Kind::AnchorNotFound { anchor: innermost.clone(), total };
+        if let Some(anchor) = scope.unknown.first().or(Some(innermost).filter(|_| scope.is_part)) {
+            return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
+        }
+        match scope.anchor_lines[..] {
+            [line] if change.at_end && line + 1 != lines.len() => {
+                Err(Kind::NotAtEndOfFile { line: line + 1, last: lines.len() })
+            }
+            [line] => Ok(line + 1),
+            _ => Err(unknown(scope.anchor_lines.len())),
+        }
+    }
+}
+
+/// Returns the lines between the anchor and these lines: what is nearer to the anchor is rather meant.
+fn nearer(scope: &find::SearchScope, found: &Range<usize>) -> Vec<Range<usize>> {
+    let nearest = scope.anchor_lines.iter().rev().find(|anchor| **anchor < found.start);
+    nearest.map(|anchor| *anchor..found.start).into_iter().collect()
+}
+
+/// Returns whether a hunk has only added lines, and nothing that says where.
+pub(super) fn is_bare(change: &LineChange) -> bool {
+    let LineChange { anchors, lines, at_end, hint, .. } = change;
+    anchors.is_empty() && !at_end && hint.is_none() && lines.iter().all(|line| line.before().is_none())
+}
