@@ -155,7 +155,9 @@ fn without_a_history_nothing_is_kept() {
     // Only which calls were made is known, for a while. None of these words can stand in a hexadecimal number by chance.
     let (log, others): (Vec<_>, Vec<_>) = kept.iter().partition(|(name, _)| name.ends_with("/log"));
     let is_ours = |name: &str| {
-        name == "key" || ["/", "/sharing", "/locks", "/folder"].iter().any(|end| name.ends_with(end))
+        name == "key"
+            || name == ".emend"
+            || ["/", "/sharing", "/locks", "/folder"].iter().any(|end| name.ends_with(end))
     };
     assert!(others.iter().all(|(name, _)| is_ours(name)), "{kept:?}");
     let log = String::from_utf8(log[0].1.clone()).unwrap();

@@ -8,7 +8,7 @@ use crate::{launch, serve};
 
 /// An edit that would change the file each time that it is made.
 fn grow() -> Value {
-    json!({"path": "a.txt", "old_string": "x = 1", "new_string": "x = 11"})
+    json!({"path": "a.txt", "old_string": "x = ", "new_string": "x = 1"})
 }
 
 fn folder() -> Folder {

@@ -2,9 +2,65 @@
 
 use std::ops::Range;
 
-use crate::flow::Comments;
 use crate::format::Format;
 use crate::layout::{is_alone_before, line_end, line_indent, line_start, next_line};
+
+/// How a comment begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comments {
+    Slashes,
+    Hash,
+}
+
+impl Comments {
+    /// The format in which comments begin so.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::Slashes => Format::Json,
+            Self::Hash => Format::Toml,
+        }
+    }
+
+    /// Returns where a comment ends that begins here.
+    pub(crate) fn end(self, text: &str, at: usize) -> Option<usize> {
+        let rest = &text[at..];
+        let to_line_end = || Some(at + rest.find(['\r', '\n']).unwrap_or(rest.len()));
+        match self {
+            Self::Hash if rest.starts_with('#') => to_line_end(),
+            Self::Slashes if rest.starts_with("//") => to_line_end(),
+            Self::Slashes if rest.starts_with("/*") => Some(at + rest.find("*/")? + 2),
+            _ => None,
+        }
+    }
+
+    /// Skips blanks, line endings and comments.
+    pub(crate) fn skip(self, text: &str, mut at: usize) -> usize {
+        loop {
+            let rest = &text[at..];
+            let blank = rest.len() - rest.trim_start().len();
+            match self.end(text, at + blank) {
+                Some(end) => at = end,
+                None => return at + blank,
+            }
+        }
+    }
+
+    /// Returns whether a text is comments and nothing else.
+    pub(crate) fn is_all(self, text: &str) -> bool {
+        !text.trim().is_empty() && self.skip(text, 0) == text.len()
+    }
+
+    /// Returns the end of the comments behind this place in its line.
+    pub(crate) fn in_line(self, text: &str, mut at: usize) -> usize {
+        loop {
+            let blank = text[at..].len() - text[at..].trim_start_matches([' ', '\t']).len();
+            match self.end(text, at + blank) {
+                Some(end) if !text[at..end].contains('\n') => at = end,
+                _ => return at,
+            }
+        }
+    }
+}
 
 /// What a comment at the top of a text has in it that is about the whole file, and not about the first key.
 const OF_THE_FILE: [&str; 9] =

@@ -2,68 +2,10 @@
 
 use std::ops::Range;
 
-use crate::comments::{owned_start, with_blank};
-use crate::format::Format;
+use crate::comments::{Comments, owned_start, with_blank};
 use crate::layout::{Text, is_alone_before, line_end, line_indent};
 use crate::node::Node;
 use crate::pieces::Splice;
-
-/// How a comment begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comments {
-    Slashes,
-    Hash,
-}
-
-impl Comments {
-    /// The format in which comments begin so.
-    fn format(self) -> Format {
-        match self {
-            Self::Slashes => Format::Json,
-            Self::Hash => Format::Toml,
-        }
-    }
-
-    /// Returns where a comment ends that begins here.
-    fn end(self, text: &str, at: usize) -> Option<usize> {
-        let rest = &text[at..];
-        let to_line_end = || Some(at + rest.find(['\r', '\n']).unwrap_or(rest.len()));
-        match self {
-            Self::Hash if rest.starts_with('#') => to_line_end(),
-            Self::Slashes if rest.starts_with("//") => to_line_end(),
-            Self::Slashes if rest.starts_with("/*") => Some(at + rest.find("*/")? + 2),
-            _ => None,
-        }
-    }
-
-    /// Skips blanks, line endings and comments.
-    fn skip(self, text: &str, mut at: usize) -> usize {
-        loop {
-            let rest = &text[at..];
-            let blank = rest.len() - rest.trim_start().len();
-            match self.end(text, at + blank) {
-                Some(end) => at = end,
-                None => return at + blank,
-            }
-        }
-    }
-
-    /// Returns whether a text is comments and nothing else.
-    pub(crate) fn is_all(self, text: &str) -> bool {
-        !text.trim().is_empty() && self.skip(text, 0) == text.len()
-    }
-
-    /// Returns the end of the comments behind this place in its line.
-    fn in_line(self, text: &str, mut at: usize) -> usize {
-        loop {
-            let blank = text[at..].len() - text[at..].trim_start_matches([' ', '\t']).len();
-            match self.end(text, at + blank) {
-                Some(end) if !text[at..end].contains('\n') => at = end,
-                _ => return at,
-            }
-        }
-    }
-}
 
 /// A bracketed list or map in a text.
 pub(crate) struct Flow<'a> {

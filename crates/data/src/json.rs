@@ -4,8 +4,9 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use crate::comments::Comments;
 use crate::fault::Unread;
-use crate::flow::{Comments, Flow};
+use crate::flow::Flow;
 use crate::layout::{self, Indent, Text, is_alone_before, line_indent};
 use crate::node::{DEEP, Data, Entry, Kind, Layout, Node, Style};
 use crate::pieces::Splice;

@@ -7,9 +7,9 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::Place;
-use crate::comments::{owned_start, with_blank_or_end};
+use crate::comments::{Comments, owned_start, with_blank_or_end};
 use crate::fault::{Fault, Unread};
-use crate::flow::{Comments, Flow};
+use crate::flow::Flow;
 use crate::format::Format;
 use crate::layout::{
     self, Text, below_header, is_alone_before, line_end, line_indent, line_start, next_line,

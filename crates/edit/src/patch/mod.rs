@@ -70,7 +70,7 @@ pub struct Section {
 pub enum Operation {
     /// Create it with this content; it must not exist.
     Add(String),
-    /// Create it with this content; it must not exist, or be empty.
+    /// Create it with this content. If it exists, the content comes before its lines.
     Fill(String),
     /// Give it this content, whether or not it exists.
     Write(String),
@@ -480,6 +480,8 @@ impl Patch {
         let by_number = |hunk: &Hunk| matches!(hunk.change, Change::Range(_));
         self.sections.iter().filter_map(move |section| match &section.operation {
             Operation::Update { hunks, .. } if hunks.iter().any(by_number) => Some(section.path.as_str()),
+            // Of a file that has lines, it names the beginning.
+            Operation::Fill(_) => Some(section.path.as_str()),
             _ => None,
         })
     }

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 
 use super::numbering::Numbering;
 use super::taken::{self, Taken, TakenFrom, TakenText};
-use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, suspect, whole};
-use crate::edit::Edit;
+use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, splice, suspect, whole};
+use crate::edit::{Edit, EditBuilder};
 use crate::find::{Budget, FindLimits, Haystack};
-use crate::patch::{Change, Hunk, NewLines, Operation, Section, TakenLines};
+use crate::patch::{Change, Hunk, Line, NewLines, Operation, Section, TakenLines};
 use crate::problem::{Kind, NotText, Problem, Work};
 use crate::text::Text;
 
@@ -118,7 +118,11 @@ impl<'a> Overlay<'a> {
                 let is_fill = matches!(operation, Operation::Fill(_));
                 if self.text(at).is_some_and(|text| !is_fill || !text.raw().is_empty()) {
                     if !self.may_wait(at, index) {
-                        return Err(one(Problem::new(Kind::AlreadyExists).at(name)));
+                        return match operation {
+                            // The call names the version, so the lines go to its beginning.
+                            Operation::Fill(content) => self.insert_at_start(at, name, content),
+                            _ => Err(one(Problem::new(Kind::AlreadyExists).at(name))),
+                        };
                     }
                     let executable = self.files[at].executable.take();
                     let text = self.new_text(content.as_bytes().to_vec());
@@ -200,6 +204,20 @@ impl<'a> Overlay<'a> {
                     None => Ok(()),
                 }
             }
+        }
+    }
+
+    /// Inserts lines at the beginning of a file.
+    fn insert_at_start(&mut self, at: usize, name: &str, content: &str) -> Result<(), Vec<Problem>> {
+        let one = |kind: Kind| alloc::vec![Problem::new(kind).at(name)];
+        let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
+        let added: Vec<Line> = content.lines().map(|line| Line::Added(line.into())).collect();
+        let (range, new) = splice::insertion(&Haystack::new(&text), 0, &added, None).map_err(one)?;
+        let mut builder = EditBuilder::new(&text);
+        builder.replace(0, range, new);
+        match builder.finish() {
+            Ok(edit) => self.edit(at, edit, Vec::new()),
+            Err(_) => Err(one(Kind::AlreadyExists)),
         }
     }
 

@@ -157,7 +157,15 @@ impl Gathered {
                 Operation::Write(_) | Operation::Replace(_) | Operation::Add(_) | Operation::Fill(_)
             )
         };
-        self.named(patch, gives).collect()
+        let fills = |name: &String| {
+            let lines = |(_, file): &(_, Option<Snapshot>)| {
+                file.as_ref().is_some_and(|file| !file.text.raw().is_empty())
+            };
+            self.named(patch, |operation| matches!(operation, Operation::Fill(_))).any(|other| other == *name)
+                && self.files.get(name).is_some_and(lines)
+        };
+        // What fills a file that has lines comes before them.
+        self.named(patch, gives).filter(|name| !fills(name)).collect()
     }
 
     /// Returns the files of the sections whose operation passes this test.

@@ -163,7 +163,8 @@ impl Gathered {
             .filter(|name| !claimed.contains_key(*name))
             .filter_map(|name| {
                 let (_, snapshot) = self.files.get(name)?;
-                let current = snapshot.as_ref()?.text.version();
+                let text = &snapshot.as_ref()?.text;
+                let current = Some(text.version()).filter(|_| !text.raw().is_empty())?;
                 Some(Problem::new(Kind::NumbersNeedVersion { current }).at(name))
             })
             .collect()
