@@ -388,7 +388,7 @@ fn files_that_exchange_their_names_take_their_modes_along() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with([("a", "A\n"), ("b", "B\n"), ("c", "C\n")]);
     let set_mode = |name: &str, mode| {
-        std::fs::set_permissions(folder.at(name), PermissionsExt::from_mode(mode)).unwrap()
+        std::fs::set_permissions(folder.at(name), PermissionsExt::from_mode(mode)).unwrap();
     };
     let is_executable = |name: &str| folder.at(name).metadata().unwrap().permissions().mode() & 0o111 != 0;
     let state = || ["a", "b", "c"].map(|name| (folder.text(name), is_executable(name)));

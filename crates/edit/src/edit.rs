@@ -393,11 +393,12 @@ impl EditBuilder {
 
     /// Returns the hunks that make the same changes as one before them, each with that one.
     pub(crate) fn hunks_made_twice(&self) -> Vec<(usize, usize)> {
-        let mut changes: BTreeMap<usize, Vec<(usize, usize, &[u8])>> = BTreeMap::new();
+        type Change<'a> = Vec<(usize, usize, &'a [u8])>;
+        let mut changes: BTreeMap<usize, Change<'_>> = BTreeMap::new();
         for Span { range, new, hunk } in &self.spans {
             changes.entry(*hunk).or_default().push((range.start, range.end, new));
         }
-        let mut first: BTreeMap<Vec<(usize, usize, &[u8])>, usize> = BTreeMap::new();
+        let mut first: BTreeMap<Change<'_>, usize> = BTreeMap::new();
         let mut twice = Vec::new();
         for (hunk, change) in changes {
             match first.get(&change) {
