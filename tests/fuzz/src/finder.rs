@@ -140,7 +140,7 @@ pub fn check(input: &Input) {
     let lines = Line::between(&old.iter().map(String::as_str).collect::<Vec<_>>(), &new);
     let anywhere = 0..haystack.lines().len();
     let form = [BlockForm::Diff, BlockForm::Block, BlockForm::Text][input.form as usize % 3];
-    let block = Block::new(&lines, std::slice::from_ref(&anywhere), form, None);
+    let block = Block::new(&lines, std::slice::from_ref(&anywhere), form, &[]);
     if block.old().is_empty() {
         return;
     }

@@ -49,7 +49,7 @@ fn nothing_happens(scene: &Scene) -> Vec<String> {
     let after = scene.folder.everything();
     let keyless = |tree: &folder::Tree| {
         tree.iter()
-            .filter(|(name, _)| !["state/key", "state/.emend"].contains(name))
+            .filter(|(name, _)| !["state/key", "state/.emend"].contains(&name.as_str()))
             .map(|(n, b)| (n.clone(), b.clone()))
             .collect::<Vec<_>>()
     };
