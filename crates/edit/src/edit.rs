@@ -410,9 +410,9 @@ impl EditBuilder {
     }
 
     /// Returns the edit, if no two replacements overlap and none touches a range that another hunk relies on.
-    /// Insertions at one offset keep their order.
+    /// Insertions at one offset come in the order of their hunks.
     pub fn finish(mut self) -> Result<Edit, Overlap> {
-        self.spans.sort_by_key(|span| (span.range.start, span.range.end));
+        self.spans.sort_by_key(|span| (span.range.start, span.range.end, span.hunk));
         for pair in self.spans.windows(2) {
             if pair[0].range.end > pair[1].range.start {
                 return Err(overlap(pair[0].hunk, pair[1].hunk, pair[1].range.start));

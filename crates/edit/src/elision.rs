@@ -86,10 +86,10 @@ const STAYS: &[&str] = &[
     "unmodif",
     "untouch",
 ];
-/// The words that say so beside one of these.
+/// Words that strengthen one of these.
 const WEAKER: &[&str] =
     &["above", "before", "else", "everything", "nothing", "original", "other", "others", "previous"];
-/// The words that may stand beside these in a line that speaks of nothing else.
+/// Words that a placeholder has besides: whoever uses others says something of the code.
 const BESIDE: &[&str] = &[
     "a",
     "all",

@@ -1,9 +1,9 @@
 //! Anchors (`@@` lines), each of which narrows the search to the block that it opens.
 //!
-//! An anchor is a whole line of the file, whatever its outer white space, or else a part of lines that ends at words. Its
-//! block ends before the next line that is indented no deeper and does not continue it, see `Continuation`. The hunk may
-//! begin with the anchor line itself. Where the block lacks the hunk, the caller asks for the block that the language
-//! gives to that line ([`SearchScope::anchor_lines`]).
+//! An anchor is a whole line of the file, whatever its outer white space, or else a part of lines that open a block, from
+//! word to word. Its block ends before the next line that is indented no deeper and does not continue it, and with the
+//! block of the anchor before it. The hunk may begin with the anchor line itself. Where the block lacks the hunk, the
+//! caller asks for the block that the language gives to that line ([`SearchScope::anchor_lines`]).
 //!
 //! Models also write the line that git shows as a hunk's function: the nearest one above that begins with a letter. If
 //! the block has no match, [`SearchScope::sections`] reach to the next such line.
@@ -60,7 +60,9 @@ pub fn search_scope(
         let mut found = in_scope(&|line| line == wanted);
         scope.is_part = found.is_empty() && has_substance(wanted);
         if scope.is_part {
-            found = in_scope(&|line| is_part(line, wanted));
+            let finder = memmem::Finder::new(wanted);
+            found = in_scope(&|line| is_part(line, &finder));
+            found.retain(|&line| opens_block(haystack, line));
         }
         if found.is_empty() {
             scope.unknown.push(anchor.to_string());
@@ -68,8 +70,12 @@ pub fn search_scope(
             scope.sections.clear();
             continue;
         }
-        scope.starts = reaches(&found, budget, |line| block_end(haystack, line))?;
-        scope.sections = reaches(&found, budget, |line| section_end(haystack, line))?;
+        let outer = |line: usize| {
+            scope.starts.iter().find(|range| range.contains(&line)).map_or(line, |range| range.end)
+        };
+        let starts = reaches(&found, budget, |line| block_end(haystack, line).min(outer(line)))?;
+        scope.sections = reaches(&found, budget, |line| section_end(haystack, line).min(outer(line)))?;
+        scope.starts = starts;
         scope.anchor_lines = found;
     }
     Ok(scope)
@@ -98,19 +104,38 @@ fn indentation(line: &[u8]) -> usize {
 }
 
 /// Returns whether a line has this text, from the beginning or end of a word to another.
-fn is_part(line: &[u8], text: &[u8]) -> bool {
+fn is_part(line: &[u8], finder: &memmem::Finder<'_>) -> bool {
+    let text = finder.needle();
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    memmem::find_iter(line, text).any(|at| {
+    finder.find_iter(line).any(|at| {
         let (before, after) = (&line[..at], &line[at + text.len()..]);
         !(is_word(before.last()) && is_word(text.first()) || is_word(text.last()) && is_word(after.first()))
     })
 }
 
-/// Returns the end of the block that `line` opens.
-fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
+/// Returns whether a line opens a block: deeper lines follow, or a brace.
+fn opens_block(haystack: &Haystack<'_>, line: usize) -> bool {
     let lines = haystack.lines();
-    let mut continuation = Continuation::of(lines.content(line).trim_ascii());
-    let is_end = |content: &[u8]| !continuation.has(content.trim_ascii());
+    let next = (line + 1..lines.len()).map(|at| lines.content(at)).find(|next| !next.trim_ascii().is_empty());
+    let depth = indentation(lines.content(line));
+    next.is_some_and(|next| indentation(next) > depth || next.trim_ascii().starts_with(b"{"))
+}
+
+/// Returns the end of the block that `line` opens. Braces, brackets of the signature, preprocessor lines and comments
+/// continue it though they are indented no deeper, and so do the items of a list below a key, and labels inside of braces.
+fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
+    let anchor = haystack.lines().content(line).trim_ascii();
+    let (is_key, mut in_braces) = (anchor.ends_with(b":"), anchor.ends_with(b"{"));
+    let is_end = |content: &[u8]| {
+        let text = content.trim_ascii();
+        let continues = match text[0] {
+            b'{' | b')' | b']' | b'#' => true,
+            b'-' => is_key,
+            _ => in_braces && is_label(text),
+        };
+        in_braces |= continues && (text[0] == b'{' || text.ends_with(b"{"));
+        !continues
+    };
     end_of(haystack, line, is_end)
 }
 
@@ -130,47 +155,6 @@ fn end_of(haystack: &Haystack<'_>, line: usize, mut is_end: impl FnMut(&[u8]) ->
     let end = (line + 1..lines.len()).find(|i| ends(i)).unwrap_or(lines.len());
     // The hunk may also follow an anchor that opens no block.
     end.max((line + 2).min(lines.len()))
-}
-
-/// Which lines continue a block though they are indented no deeper than the line that opens it.
-enum Continuation {
-    /// A heading of this level (`##`) goes on to the next of its level or above.
-    Heading(usize),
-    /// A table or section in brackets goes on to the next line that begins with one.
-    Table,
-    /// Braces, brackets of the signature, preprocessor lines and comments; the items of a list below a key; inside of braces
-    /// labels too.
-    Block { is_key: bool, in_braces: bool },
-}
-
-impl Continuation {
-    fn of(anchor: &[u8]) -> Self {
-        let marks = anchor.iter().take_while(|b| **b == b'#').count();
-        if marks > 0 {
-            Self::Heading(marks)
-        } else if anchor.starts_with(b"[") && anchor.ends_with(b"]") {
-            Self::Table
-        } else {
-            Self::Block { is_key: anchor.ends_with(b":"), in_braces: anchor.ends_with(b"{") }
-        }
-    }
-
-    /// Returns whether this line, which is not blank, continues the block.
-    fn has(&mut self, text: &[u8]) -> bool {
-        match self {
-            Self::Heading(level) => !(1..=*level).contains(&text.iter().take_while(|b| **b == b'#').count()),
-            Self::Table => text[0] != b'[',
-            Self::Block { is_key, in_braces } => {
-                let continues = match text[0] {
-                    b'{' | b')' | b']' | b'#' => true,
-                    b'-' => *is_key,
-                    _ => *in_braces && is_label(text),
-                };
-                *in_braces |= continues && (text[0] == b'{' || text.ends_with(b"{"));
-                continues
-            }
-        }
-    }
 }
 
 /// Returns whether a line is a label to jump to, as `out:`.
@@ -221,12 +205,11 @@ mod tests {
     }
 
     #[test]
-    fn headings_and_tables_go_on_to_the_next_one() {
-        let file = "# A\ntext\n## B\nmore\n\n## C\nmore\n# D\n";
-        assert_eq!(narrowed(file, &["# A"]).starts, [0..7]);
-        assert_eq!(narrowed(file, &["## B"]).starts, [2..5]);
-        let file = "[a]\nx = 1\ny = [\n1]\n[b]\nx = 1\n";
-        assert_eq!(narrowed(file, &["[a]"]).starts, [0..4]);
+    fn no_block_reaches_out_of_another() {
+        let file = "def a():\n    # limit\n    x = 1\n\ndef b():\n    x = 2\n# other\n";
+        assert_eq!(narrowed(file, &["# limit"]).starts, [1..3]);
+        let file = "class A:\n  x = [\n  1, 2\n]\nclass B:\n  y\n";
+        assert_eq!(narrowed(file, &["class A:", "1, 2"]).starts, [2..4]);
     }
 
     #[test]
@@ -234,7 +217,8 @@ mod tests {
         let file = "def load(path):\n  a\ndef loader():\n  a\n";
         assert_eq!(narrowed(file, &["def load"]).starts, [0..2]);
         assert_eq!(narrowed(file, &["def lo"]).unknown, ["def lo"]);
-        assert_eq!(narrowed("x = 1\ny = 1\n", &["= 1"]).unknown, ["= 1"], "it says too little");
+        assert_eq!(narrowed("x = 1:\n  y = 1\n", &["= 1:"]).unknown, ["= 1:"], "it says too little");
+        assert_eq!(narrowed("x = load(1)\ny\n", &["load(1)"]).unknown, ["load(1)"], "it opens no block");
     }
 
     #[test]

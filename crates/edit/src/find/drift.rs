@@ -498,8 +498,19 @@ pub fn nearly_in(
     budget: &Budget,
 ) -> Result<Option<usize>, Kind> {
     let total = h.lines().len();
-    let mut lines: Vec<usize> =
-        starts.iter().flat_map(|range| range.start..(range.end + old.len() - 1).min(total)).collect();
+    let stands = |start: usize| {
+        let rows =
+            (start..total).zip(old).filter(|(at, row)| has_substance(row) && h.lines().content(*at) == **row);
+        rows.count()
+    };
+    // Most numbers that are wrong are beside nothing like the block.
+    if nearness == Nearness::Almost && starts.iter().all(|range| stands(range.start) < 3) {
+        return budget.spend(old.len()).map(|()| None);
+    }
+    let mut lines: Vec<usize> = starts
+        .iter()
+        .flat_map(|range| range.start..range.end.saturating_add(old.len()).saturating_sub(1).min(total))
+        .collect();
     lines.sort_unstable();
     lines.dedup();
     lines.retain(|at| !found.contains(at));

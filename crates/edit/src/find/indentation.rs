@@ -19,6 +19,8 @@ use crate::problem::Kind;
 
 /// The possible widths of a tab.
 const WIDTHS: core::ops::RangeInclusive<usize> = 1..=8;
+/// How many lines above and below a place show its levels.
+const AROUND: usize = 30;
 /// How many comparisons it costs to explain one line.
 const EXPLAINED: usize = 8;
 
@@ -49,7 +51,9 @@ pub(super) fn indentation(
     if block.has_bare_context() || old.iter().all(|line| is_blank(line)) {
         return Ok(vec![]);
     }
-    let mut places = Vec::new();
+    let (mut places, mut few_tabs) = (Vec::new(), None);
+    let texts = block.lines.iter().filter_map(|line| line.before().or(line.after()));
+    let of_request = level(texts.map(str::as_bytes));
     let same = |_: usize, file: &[u8], wanted: &[u8]| file.trim_ascii() == wanted.trim_ascii();
     for start in starts_of_trimmed(h, old, block.starts, usize::MAX, budget, same)? {
         budget.spend(old.len() * EXPLAINED)?;
@@ -60,15 +64,18 @@ pub(super) fn indentation(
             .map(|(i, wanted)| (indent(h.lines().content(start + i)), indent(wanted)))
             .collect();
         let mut shifts = shifts(&pairs);
-        let mut scales = scales(h, block);
-        scales.retain(|scale| scale.explains(&pairs));
-        if !scales.is_empty() {
-            shifts = scales;
+        if let Some(from) = of_request {
+            budget.spend(old.len() + 2 * AROUND)?;
+            let mut scales = scales(h, from, start..start + old.len());
+            scales.retain(|scale| scale.explains(&pairs));
+            if !scales.is_empty() {
+                shifts = scales;
+            }
         }
         if shifts.is_empty() {
             continue;
         }
-        if is_odd(h, &shifts, &pairs) {
+        if is_odd(&shifts, &pairs) && *few_tabs.get_or_insert_with(|| has_few_tabs(h)) {
             let lines = with_the_lines_of_the_file(h, block, start);
             places.push(Candidate {
                 range: bytes_of(h, start, old.len()),
@@ -170,53 +177,54 @@ fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<IndentShift> {
     uniform.into_iter().chain(widths).filter(|shift| shift.explains(pairs)).collect()
 }
 
-/// Returns how levels of the request may become levels of the file, if both have spaces and the two differ. One old level
-/// alone could also be moved by an amount: then the levels of the new lines decide.
-fn scales(h: &Haystack<'_>, block: &Block<'_>) -> Vec<IndentShift> {
-    let of_request = block.lines.iter().filter_map(|line| line.before().or(line.after())).map(str::as_bytes);
-    let of_file = (0..h.lines().len()).map(|at| h.lines().content(at));
-    let levels = level(of_request, |steps| steps.iter().position(|count| *count > 0))
-        .zip(level(of_file, |steps| (0..steps.len()).rev().max_by_key(|step| steps[*step])));
-    let is_level = |width: usize| matches!(width, 2 | 3 | 4 | 8);
-    let Some((from, to)) = levels.filter(|&(from, to)| from != to && is_level(from) && is_level(to)) else {
-        return Vec::new();
-    };
-    [false, true].map(|aligned| IndentShift::Scale { from, to, aligned }).into()
+/// Returns whether few lines of the file begin with a tab.
+fn has_few_tabs(h: &Haystack<'_>) -> bool {
+    let count =
+        |start: &[u8]| (0..h.lines().len()).filter(|at| h.lines().content(*at).starts_with(start)).count();
+    2 * count(b"\t") <= count(b"  ")
 }
 
-/// Returns the width of a level, in spaces, that `choose` finds among the numbers of the steps from one line to a deeper one.
-fn level<'l>(
-    lines: impl Iterator<Item = &'l [u8]>,
-    choose: impl Fn(&[usize]) -> Option<usize>,
-) -> Option<usize> {
-    let mut steps = [0; 9];
-    let mut last: Option<usize> = None;
+/// Returns how levels of the request become levels of the lines around a place, if both have spaces, each one width, and
+/// the two differ. An amount may explain one old level as well; but then the new levels would not be those of the lines around them.
+fn scales(h: &Haystack<'_>, from: usize, place: Range<usize>) -> Vec<IndentShift> {
+    let around = place.start.saturating_sub(AROUND)..(place.end + AROUND).min(h.lines().len());
+    let is_level = |width: usize| matches!(width, 2 | 3 | 4 | 8);
+    match level(around.map(|at| h.lines().content(at))) {
+        Some(to) if from != to && is_level(from) && is_level(to) => {
+            [false, true].map(|aligned| IndentShift::Scale { from, to, aligned }).into()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns by how many spaces lines are deeper than those above them, if that is one width for all.
+fn level<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Option<usize> {
+    let (mut width, mut last): (Option<usize>, Option<usize>) = (None, None);
     for line in lines.filter(|line| !is_blank(line)) {
         let own = indent(line);
         if own.contains(&b'\t') {
             return None;
         }
-        if let Some(step) =
-            last.and_then(|last| own.len().checked_sub(last)).filter(|step| (2..9).contains(step))
-        {
-            steps[step] += 1;
+        let step = last.and_then(|last| own.len().checked_sub(last)).filter(|step| (2..9).contains(step));
+        match (width, step) {
+            (Some(width), Some(step)) if width != step => return None,
+            _ => width = width.or(step),
         }
-        last = Some(own.len());
+        // The keys of an item stand behind its dash.
+        last = Some(own.len()).filter(|_| !line.trim_ascii_start().starts_with(b"- "));
     }
-    choose(&steps).filter(|step| steps[*step] > 0)
+    width
 }
 
-/// Returns whether tabs explain only the smaller part of the indented lines, the others are equal, and few lines of the file
-/// have tabs: then an odd line has one, and new lines stay as they are.
-fn is_odd(h: &Haystack<'_>, shifts: &[IndentShift], pairs: &[(&[u8], &[u8])]) -> bool {
-    // One space stands before the star of a comment, whatever the levels are.
-    let indented = pairs.iter().filter(|(_, wanted)| wanted.len() > 1);
-    let equal = indented.clone().filter(|(file, wanted)| file == wanted).count();
-    let lines = || (0..h.lines().len()).map(|at| h.lines().content(at));
-    let tabs = lines().filter(|line| line.starts_with(b"\t")).count();
-    let spaces = lines().filter(|line| line.starts_with(b"  ")).count();
-    let has_tabs = |shift: &IndentShift| matches!(shift, IndentShift::Tabs(_));
-    shifts.iter().all(has_tabs) && 2 * equal > indented.count() && 2 * tabs <= spaces
+/// Returns whether tabs explain only the smaller part of the lines that are indented by a tab or more, and the others are
+/// equal: then an odd line of the file has one, and new lines stay as they are.
+fn is_odd(shifts: &[IndentShift], pairs: &[(&[u8], &[u8])]) -> bool {
+    shifts.iter().all(|shift| {
+        let IndentShift::Tabs(width) = shift else { return false };
+        let indented = pairs.iter().filter(|(_, wanted)| wanted.len() >= *width || wanted.len() > 3);
+        let equal = indented.clone().filter(|(file, wanted)| file == wanted).count();
+        2 * equal > indented.count()
+    })
 }
 
 /// Returns the request with new lines that are equal to old ones as the file has those.

@@ -11,7 +11,7 @@
 //! | `trailing-space` | whole lines are equal but for trailing white space |
 //! | `edge-blanks` | as before, once blank context lines at the block's edges are left out |
 //! | `bare-context` | context lines of a diff that lost their leading space are read as they stand |
-//! | `indentation` | all lines are indented by one uniform amount more or less |
+//! | `indentation` | all lines are indented by one amount more or less, or by levels of another width |
 //! | `line-numbers` | prefixes copied from a reading are on every line |
 //! | `lookalikes` | quotes, dashes, spaces, NFC and NFD differ, and nothing else |
 //! | `inner-blanks` | only the number of blank context lines differs |
@@ -63,7 +63,7 @@ pub enum Layer {
     EdgeBlanks,
     /// Context lines that lost their leading space.
     BareContext,
-    /// Lines whose indentation differs by one uniform amount.
+    /// Lines whose indentation differs by one amount, or in the width of its levels.
     Indentation,
     /// Lines that were copied with their numbers.
     LineNumbers,

@@ -365,7 +365,8 @@ impl Patch {
         self.sections.iter().map(Section::numbers).sum()
     }
 
-    /// Returns whether this is an everyday request: few files, few hunks, little text.
+    /// Returns whether this is an everyday request: few files, few hunks, little text, and no anchors, which may need the
+    /// definitions of the file.
     #[must_use]
     pub fn is_small(&self) -> bool {
         let hunks: usize = self
@@ -377,7 +378,6 @@ impl Patch {
             })
             .sum();
         let bytes: usize = self.sections.iter().map(|section| section.operation.bytes()).sum();
-        // Anchors may need the definitions of the file.
         self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024 && !self.has_anchors()
     }
 

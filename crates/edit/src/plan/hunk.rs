@@ -100,13 +100,14 @@ impl Placer<'_> {
                 let line = self.haystack.line_number(found.range.start);
                 return Err(Kind::NotAtEndOfFile { line, last });
             }
-            self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
+            self.check_not_made_nearer(change, scope, &found)?;
             self.check_exact_elsewhere(change, numbers, scope, &found)?;
             return Ok(found);
         }
         if !change.at_end && !scope.anchor_lines.is_empty() {
-            if let Some(found) = locate(&self.definitions_at(&scope.anchor_lines), FAITHFUL)? {
-                self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range)))?;
+            if let Some(found) = locate(&self.definitions_at(&scope.anchor_lines)?, FAITHFUL)? {
+                self.check_not_made_nearer(change, scope, &found)?;
+                self.check_exact_elsewhere(change, numbers, scope, &found)?;
                 return Ok(found);
             }
             // The hunk is not in its block: then it must be unique below the anchor.
@@ -120,10 +121,8 @@ impl Placer<'_> {
             };
             let first = if scope.is_part { 0 } else { scope.anchor_lines[0] + 1 };
             if let Some(found) = outside.filter(|found| self.line_range(&found.range).start >= first) {
-                let mut named = scope.starts.clone();
-                named.extend(nearer(scope, &self.line_range(&found.range)));
-                self.check_named_place(&change.lines, &named, &found, Nearness::Half)?;
-                self.note_below(number, change, &found);
+                self.check_block(change, scope, &found)?;
+                self.note_outside(number, change, scope, &found);
                 return Ok(found);
             }
         }
@@ -132,7 +131,8 @@ impl Placer<'_> {
             if let Some(found) = locate(core::slice::from_ref(&end), FAITHFUL)?
                 && found.range.end == self.haystack.text().body().end
             {
-                self.note_below(number, change, &found);
+                self.check_block(change, scope, &found)?;
+                self.note_outside(number, change, scope, &found);
                 return Ok(found);
             }
             if let Some(found) = locate(&scope.starts, FAITHFUL)? {
@@ -146,10 +146,35 @@ impl Placer<'_> {
     }
 
     /// Notes that a hunk is not in the block of its anchor.
-    fn note_below(&mut self, number: usize, change: &LineChange, found: &Match) {
+    fn note_outside(&mut self, number: usize, change: &LineChange, scope: &find::SearchScope, found: &Match) {
         let line = self.haystack.line_number(found.range.start);
         let anchor = change.anchors.last().cloned().unwrap_or_default();
-        self.notes.push(PlanNote::BelowAnchor { hunk: number, anchor, line });
+        self.notes.push(
+            match scope.is_part && scope.anchor_lines.first().is_some_and(|first| line <= *first) {
+                true => PlanNote::WithoutAnchor { hunk: number, anchor },
+                false => PlanNote::BelowAnchor { hunk: number, anchor, line },
+            },
+        );
+    }
+
+    /// Refuses a hunk outside of the block of its anchor, if it was made there or nearly has its lines there, or on the way.
+    fn check_block(&self, change: &LineChange, scope: &find::SearchScope, found: &Match) -> Result<(), Kind> {
+        let mut named = scope.starts.clone();
+        named.extend(nearer(scope, &self.line_range(&found.range)));
+        self.check_named_place(&change.lines, &named, found, Nearness::Half)
+    }
+
+    /// Refuses a hunk in the block of its anchor, if its new lines stand nearer to the anchor, with enough lines that stay.
+    fn check_not_made_nearer(
+        &self,
+        change: &LineChange,
+        scope: &find::SearchScope,
+        found: &Match,
+    ) -> Result<(), Kind> {
+        match shows_its_place(&change.lines) {
+            false => Ok(()),
+            true => self.check_not_made(&change.lines, &nearer(scope, &self.line_range(&found.range))),
+        }
     }
 
     /// Refuses a hunk that only a loose layer finds in the block of its anchor, if its exact lines are elsewhere.
@@ -176,15 +201,26 @@ impl Placer<'_> {
     }
 
     /// Returns the lines of the definitions of which these lines have the name, or are the first.
-    fn definitions_at(&self, named: &[usize]) -> Vec<Range<usize>> {
-        let Some((places, name)) = self.places else { return Vec::new() };
-        let mut found: Vec<Range<usize>> = places(name, self.bytes())
-            .into_iter()
-            .filter(|one| named.iter().any(|line| [one.first, one.name_line].contains(&(line + 1))))
+    fn definitions_at(&self, named: &[usize]) -> Result<Vec<Range<usize>>, Kind> {
+        let Some((places, name)) = self.places else { return Ok(Vec::new()) };
+        if self.definitions.get().is_none() {
+            self.budget.spend(self.bytes().len())?;
+        }
+        let all = self.definitions.get_or_init(|| places(name, self.bytes()));
+        let is_named =
+            |line: usize| line.checked_sub(1).is_some_and(|line| named.binary_search(&line).is_ok());
+        let mut found: Vec<Range<usize>> = all
+            .iter()
+            .filter(|one| is_named(one.first) || is_named(one.name_line))
             .map(|one| one.first - 1..one.last)
             .collect();
         found.sort_by_key(|lines| lines.start);
-        found
+        found.dedup_by(|next, last| {
+            let overlap = next.start < last.end;
+            last.end = if overlap { last.end.max(next.end) } else { last.end };
+            overlap
+        });
+        Ok(found)
     }
 
     /// Refuses a hunk that was found elsewhere than at the line by whose number it is named, if it was made there or
@@ -195,6 +231,9 @@ impl Placer<'_> {
         numbers: &HunkNumbers,
         found: &Match,
     ) -> Result<(), Kind> {
+        if numbers.may_differ && !shows_its_place(lines) {
+            return Ok(());
+        }
         let named: Vec<Range<usize>> = numbers.named.iter().map(|&line| line - 1..line).collect();
         self.check_named_place(lines, &named, found, Nearness::Almost)
     }
@@ -305,6 +344,12 @@ impl Placer<'_> {
 fn nearer(scope: &find::SearchScope, found: &Range<usize>) -> Vec<Range<usize>> {
     let nearest = scope.anchor_lines.iter().rev().find(|anchor| **anchor < found.start);
     nearest.map(|anchor| *anchor..found.start).into_iter().collect()
+}
+
+/// Returns whether a hunk has enough lines that stay to know its place by them.
+fn shows_its_place(lines: &[Line]) -> bool {
+    let stays = |line: &&Line| matches!(line, Line::Context(text) if is_telling(text.as_bytes()));
+    lines.iter().filter(stays).count() > 1
 }
 
 /// Returns whether a hunk has only added lines, and nothing that says where.

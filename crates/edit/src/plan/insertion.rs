@@ -105,13 +105,12 @@ impl Placer<'_> {
         let same =
             |at: usize, added: &String| lines.content(at).trim_ascii() == added.as_bytes().trim_ascii();
         let repeats = |count: usize| {
-            let (mut at, from) = match insertion.side {
+            let (at, from) = match insertion.side {
                 Side::Before => (beside.start..beside.start + count, added.len() - count),
                 Side::After => (beside.end - count..beside.end, 0),
             };
             at.clone().any(|at| is_telling(lines.content(at)))
-                && at.clone().zip(&added[from..]).all(|(at, added)| same(at, added))
-                && at.next().is_some()
+                && at.zip(&added[from..]).all(|(at, added)| same(at, added))
         };
         match (1..=beside.len().min(added.len())).any(repeats) {
             true => Err(Kind::AnchorRepeated { line: beside.start + 1 }),

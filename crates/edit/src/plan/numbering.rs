@@ -108,11 +108,13 @@ impl VersionLines<'_> {
 /// The lines, counted from 1, at which a request places a hunk by number.
 #[derive(Debug, Default)]
 pub(super) struct HunkNumbers {
-    /// They choose among equal places: the number as it is now. It is given twice where the request may also mean the file
-    /// as it is.
+    /// They choose among equal places. After own edits of the client these are the followed number and the one as written,
+    /// because the request may already mean the file as it is.
     pub(super) current: Vec<usize>,
     /// Where the new lines stand if the hunk was made already.
     pub(super) named: Vec<usize>,
+    /// Whether the file may have other numbers by now: then only lines that stay show that the place is meant.
+    pub(super) may_differ: bool,
 }
 
 /// A file whose lines a section names by the numbers or a definition of a version.
@@ -143,10 +145,11 @@ impl<'a> Numbering<'a> {
         self.outlines.and_then(|outlines| outlines.get(&text)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns where a hunk belongs by its number, which refers to the version that the client has read, or to none if the
-    /// lines have `moved` in ways that are not known. The hunks before it add `grown` lines.
+    /// Returns where a hunk belongs by its number, which refers to the version that the client has read. It chooses nothing
+    /// if the lines have `moved` in ways that are not known, or cannot be followed. The hunks before it add `grown` lines.
     pub(super) fn numbers(&self, change: &Change, moved: bool, grown: isize) -> HunkNumbers {
-        let Some(hint) = change.hint().filter(|hint| *hint > 0) else { return HunkNumbers::default() };
+        let hint = change.hint().filter(|hint| (1..=self.now.line_count()).contains(hint));
+        let Some(hint) = hint else { return HunkNumbers::default() };
         let current = match self.read {
             _ if moved => Vec::new(),
             None => alloc::vec![hint],
@@ -155,13 +158,10 @@ impl<'a> Numbering<'a> {
                 self.lines(lines).map_or_else(|_| Vec::new(), |now| alloc::vec![now.first() + 1, hint])
             }
         };
-        let mut named = current.clone();
-        named.extend(
-            [Some(hint), hint.checked_add_signed(grown)].into_iter().flatten().filter(|line| *line > 0),
-        );
-        named.sort_unstable();
-        named.dedup();
-        HunkNumbers { current, named }
+        let first = current.first().copied().unwrap_or(hint);
+        let named = [Some(first), first.checked_add_signed(grown).filter(|line| *line > 0)];
+        let may_differ = current.is_empty();
+        HunkNumbers { named: named.into_iter().flatten().collect(), current, may_differ }
     }
 
     /// Returns which lines of their version a request names, by their numbers there.

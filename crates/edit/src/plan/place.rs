@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::iter::repeat_n;
 use core::ops::Range;
 
@@ -13,7 +14,7 @@ use super::numbering::{HunkNumbers, Numbering};
 use super::splice;
 use super::suspect;
 use super::taken::TakenText;
-use super::{Forgiven, NamedAs, PlacedHunk, PlacesOf, PlanNote, Taken, fitting, forgiven};
+use super::{DefinitionPlace, Forgiven, NamedAs, PlacedHunk, PlacesOf, PlanNote, Taken, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -53,6 +54,7 @@ pub(super) fn hunks(
     let mut placer = Placer {
         haystack: Haystack::new(text),
         places: numbering.places,
+        definitions: OnceCell::new(),
         limits,
         budget,
         builder: EditBuilder::new(text),
@@ -130,6 +132,7 @@ pub(super) struct Placer<'a> {
     pub(super) haystack: Haystack<'a>,
     /// Finds the definitions of the file, which has this name.
     pub(super) places: Option<(PlacesOf, &'a str)>,
+    pub(super) definitions: OnceCell<Vec<DefinitionPlace>>,
     pub(super) limits: &'a FindLimits,
     pub(super) budget: &'a Budget,
     pub(super) builder: EditBuilder,

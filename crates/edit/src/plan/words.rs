@@ -27,11 +27,15 @@ pub(super) fn check_words(
     new: &[u8],
 ) -> Result<(), Kind> {
     let (above, below) = (&h.text().bytes()[..place.start], &h.text().bytes()[place.end..]);
-    let one_line = !old.contains(&b'\n');
+    let one_line = !old.strip_suffix(b"\n").unwrap_or(old).contains(&b'\n');
     let (outside, inside) = (last_word(above), first_word(old));
     if !outside.is_empty() && !inside.is_empty() {
         let is_kept = match one_line {
-            true => !ends_line(below) && keeps(&old[..digits(outside, inside)], new, true),
+            true => {
+                !old.ends_with(b"\n")
+                    && !ends_line(below)
+                    && keeps(&old[..digits(outside, inside)], new, true)
+            }
             false => begins_with_word(inside, new, below),
         };
         if !is_kept {
@@ -53,11 +57,13 @@ pub(super) fn check_words(
     Ok(())
 }
 
-/// Returns whether a change of this place would leave a part of a word.
+/// Returns whether this place is a part of a longer word.
 pub(super) fn is_in_word(h: &Haystack<'_>, place: &Range<usize>, old: &[u8]) -> bool {
-    let (above, below) = (&h.text().bytes()[..place.start], &h.text().bytes()[place.end..]);
-    let both = |one: &[u8], other: &[u8]| !one.is_empty() && !other.is_empty();
-    both(last_word(above), first_word(old)) || both(last_word(old), first_word(below))
+    let bytes = h.text().bytes();
+    let both = |one: Option<&u8>, other: Option<&u8>| {
+        one.is_some_and(|b| is_word(*b)) && other.is_some_and(|b| is_word(*b))
+    };
+    both(bytes[..place.start].last(), old.first()) || both(old.last(), bytes.get(place.end))
 }
 
 /// Returns how many bytes at the beginning of `inside` must stay because it goes on from `outside`: all digits of a number,
@@ -261,6 +267,7 @@ mod tests {
             ),
             ("  [x = old_name]s + 1\n", "x = new_name", parts("old_name", "s")),
             ("f(1[1, b)] \n", "1, c)", parts("1", "1")),
+            ("1[1,Bob\n]2,Al\n", "1,Rob\n", parts("1", "1")),
             // The part is meant.
             ("f([get_user]_name)\n", "fetch_user", None),
             ("f(a_[get_user(b]))\n", "get_all(b", None),
@@ -309,7 +316,7 @@ mod tests {
         #[test]
         fn a_change_keeps_every_word_that_its_edges_split(
             above in r"[ax\\ ]{0,5}", below in r"[ax\\ ]{0,5}",
-            old in r"[ax\\ ]{0,3}\n[ax\\ ]{0,3}", new in r"[ax\\ ]{0,3}\n?[ax\\ ]{0,3}",
+            old in r"[ax\\ ]{0,3}\n[ax\\ ]{1,3}", new in r"[ax\\ ]{0,3}\n?[ax\\ ]{0,3}",
         ) {
             let (before, after) = (format!("{above}{old}{below}"), format!("{above}{new}{below}"));
             let (start, end) = (above.len(), above.len() + old.len());

@@ -347,8 +347,7 @@ fn cannot_put(path: &str, line: usize, why: CannotPut, f: &mut fmt::Formatter<'_
 fn no_change(why: NoChange) -> Cow<'static, str> {
     let text = match why {
         NoChange::MadeAt { line } => {
-            return format!("the new lines already stand at line {line}, where the request names them")
-                .into();
+            return format!("the new lines already stand at line {line}").into();
         }
         NoChange::SameHunk { first } => {
             return format!("it does the same as hunk {first}. Send it once").into();

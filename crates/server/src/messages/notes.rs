@@ -70,8 +70,7 @@ fn plan_note(note: &PlanNote) -> String {
              there."
         ),
         PlanNote::BelowAnchor { hunk, anchor, line } => format!(
-            "Hunk {hunk}: its lines are not in the block of '{anchor}' but stand in one place only below it, at line \
-             {line}, so it was applied there."
+            "Hunk {hunk}: its lines are not in the block of '{anchor}'. They were found and changed at line {line}."
         ),
         PlanNote::OnlyContext { hunk, line } => {
             format!("Hunk {hunk} has only context lines, at line {line}; it was left out.")
@@ -131,8 +130,7 @@ mod tests {
             ),
             (
                 Note::Plan(PlanNote::BelowAnchor { hunk: 2, anchor: anchor(), line: 7 }),
-                "Hunk 2: its lines are not in the block of 'fn b() {' but stand in one place only below it, at line 7, so it \
-                 was applied there.",
+                "Hunk 2: its lines are not in the block of 'fn b() {'. They were found and changed at line 7.",
             ),
             (
                 Note::Plan(PlanNote::OnlyContext { hunk: 2, line: 7 }),

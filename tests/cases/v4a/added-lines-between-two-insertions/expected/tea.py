@@ -1,0 +1,4 @@
+import cups
+import kettles
+import leaves
+import spoons

@@ -1,0 +1,2 @@
+import cups
+import spoons

@@ -1,0 +1,6 @@
+def brew():
+    pass
+
+
+print(1)
+print(2)
