@@ -19,7 +19,6 @@ pub mod whole;
 mod address;
 mod body;
 mod change;
-mod colours;
 mod envelope;
 mod git;
 mod lines;

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 use super::envelope::{self, Fence};
 use super::lines::{invalid_text, shorten};
-use super::{Patch, colours, context, ed, print, rcs, search_replace, unified, v4a, whole};
+use super::{Patch, context, ed, print, rcs, search_replace, unified, v4a, whole};
 use crate::problem::{Malformed, Problem};
 
 /// An edit format.
@@ -70,8 +70,6 @@ impl Format {
 /// Reads a request in this format, or in the detected one. `path` is its file if it names none; a V4A patch always
 /// does.
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
-    let plain = colours::strip(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
-    let text = plain.as_deref().unwrap_or(text);
     let parsed = match format.or_else(|| recognise(text)) {
         Some(Format::V4a) => v4a::parse(text),
         Some(Format::Unified) => unified::parse(text, path),
@@ -99,16 +97,10 @@ fn has_escaped_breaks(text: &str) -> bool {
 /// Prints a unified diff as the one that takes its changes back. `None` for a text in another format, and for what no diff
 /// can say.
 pub fn reverse(text: &str, path: Option<&str>) -> Result<Option<String>, Vec<Problem>> {
-    let plain = colours::strip(text);
-    let text = plain.as_deref().unwrap_or(text);
-    if !is_unified(recognise(text)) {
+    if recognise(text) != Some(Format::Unified) {
         return Ok(None);
     }
     Ok(print::unified(&unified::parse_reversed(text, path)?))
-}
-
-fn is_unified(format: Option<Format>) -> bool {
-    format == Some(Format::Unified)
 }
 
 fn unknown(text: &str) -> Problem {
