@@ -89,7 +89,7 @@ const STAYS: &[&str] = &[
 /// Words that strengthen one of these.
 const WEAKER: &[&str] =
     &["above", "before", "else", "everything", "nothing", "original", "other", "others", "previous"];
-/// Words that a placeholder has besides: whoever uses others says something of the code.
+/// The other words of a placeholder. A line with further words says something about the code.
 const BESIDE: &[&str] = &[
     "a",
     "all",
@@ -198,8 +198,8 @@ pub fn may_stand_for_code(line: &str) -> bool {
     is_elision(line) || is_dots(bare) || in_braces || line.char_indices().any(starts_comment)
 }
 
-/// Returns whether a line says that code stays as it is, and little else. It may be a comment that is meant, so this counts
-/// only where it takes the place of code.
+/// Returns whether a line says that code stays as it is, and little else. A real comment can say the same, so this counts
+/// only where the line replaces code.
 #[must_use]
 pub fn speaks_of_what_stays(line: &str) -> bool {
     let line = line.trim();
@@ -219,7 +219,7 @@ pub fn speaks_of_what_stays(line: &str) -> bool {
             unknown += 1;
         }
     }
-    // What is no comment must say it twice, or by its form.
+    // Text outside a comment needs two such words, or dots or brackets.
     let is_marked = comment.is_some() || is_dotted || is_bracketed;
     let needed = if is_marked { 1 } else { 2 };
     inner.len() <= 80

@@ -260,7 +260,7 @@ pub enum Kind {
         /// The lines of the place with their neighbouring lines.
         shown: Vec<(usize, String)>,
     },
-    /// A line that a hunk adds at its edge stands beside that edge already, and other lines of the hunk do not.
+    /// A hunk adds a copy of the line beside it, and does something else too.
     LineThere {
         /// Where it stands.
         line: usize,
@@ -418,7 +418,7 @@ pub enum NoChange {
     AlreadyHeld,
     /// The added lines already stand at their place.
     AlreadyAdded,
-    /// The new lines already stand at the line at which the request names them.
+    /// The file already has the new lines at the named place.
     MadeAt {
         /// The line, counted from 1.
         line: usize,

@@ -478,7 +478,7 @@ fn most_together(votes: &[Vote], rows: usize, reach: usize) -> Option<(usize, us
     most
 }
 
-/// How much of a block must stand at a place that the request names.
+/// How much of a block a named place must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
     /// Half of its distinctive lines, about where it would have them: the place is a block.
@@ -514,7 +514,7 @@ pub fn nearly_in(
     lines.sort_unstable();
     lines.dedup();
     lines.retain(|at| !found.contains(at));
-    // What recurs throughout the file shows nothing.
+    // Lines that recur throughout the file prove nothing.
     let mut rare: BTreeMap<&[u8], usize> =
         old.iter().filter(|line| has_substance(line)).map(|line| (*line, 0)).collect();
     budget.spend(total)?;

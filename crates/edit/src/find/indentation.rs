@@ -35,8 +35,8 @@ enum IndentShift {
     Tabs(usize),
     /// The file has this number of spaces for one tab.
     Spaces(usize),
-    /// The file has levels of `to` spaces where the request has `from`. What is deeper than the line above by something else
-    /// than a level may be `aligned` with that line, and keeps its distance.
+    /// The file has levels of `to` spaces where the request has `from`. With `aligned`, a line that is deeper than the one
+    /// above by another width keeps that distance.
     Scale { from: usize, to: usize, aligned: bool },
 }
 
@@ -279,7 +279,7 @@ impl IndentShift {
                 let columns = wanted.iter().map(|&b| if b == b'\t' { *width } else { 1 }).sum();
                 Some(b" ".repeat(columns))
             }
-            // What is left over aligns a line with the one above.
+            // The remainder aligns a line with the one above.
             Self::Scale { from, to, .. } => Some(b" ".repeat(wanted.len() / from * to + wanted.len() % from)),
         }
     }

@@ -1,7 +1,7 @@
 //! Placing of a hunk of whole lines: in the block of its anchors, at its line number, or where its lines are unique.
 //!
-//! A hunk that is found elsewhere than the request names it may be meant there, where it was made already or where the
-//! lines have changed since. So that place is looked at before the hunk is accepted.
+//! A unique match can still be wrong: the named place may have the edit already, or its lines may have changed. So a hunk
+//! that is found elsewhere is accepted only after a look at the named place.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -238,8 +238,8 @@ impl Placer<'_> {
         self.check_named_place(lines, &named, found, Nearness::Almost)
     }
 
-    /// Refuses a hunk that was found elsewhere than where the request names it, if its new lines stand there, or nearly its
-    /// old ones: then the hunk was made already, or the place has changed.
+    /// Refuses a hunk that was found outside the place that the request names, if that place has its new lines, or nearly
+    /// its old ones: the edit was made already, or the place has changed.
     fn check_named_place(
         &self,
         lines: &[Line],
@@ -340,7 +340,7 @@ impl Placer<'_> {
     }
 }
 
-/// Returns the lines between the anchor and these lines: what is nearer to the anchor is rather meant.
+/// Returns the lines between the anchor and these lines. An equal place there would be meant rather than these lines.
 fn nearer(scope: &find::SearchScope, found: &Range<usize>) -> Vec<Range<usize>> {
     let nearest = scope.anchor_lines.iter().rev().find(|anchor| **anchor < found.start);
     nearest.map(|anchor| *anchor..found.start).into_iter().collect()

@@ -113,7 +113,7 @@ pub(super) struct HunkNumbers {
     pub(super) current: Vec<usize>,
     /// Where the new lines stand if the hunk was made already.
     pub(super) named: Vec<usize>,
-    /// Whether the file may have other numbers by now: then only lines that stay show that the place is meant.
+    /// Whether the numbers of the file may have changed. Then kept lines must confirm the place.
     pub(super) may_differ: bool,
 }
 

@@ -139,7 +139,7 @@ impl Placer<'_> {
         Ok(true)
     }
 
-    /// Refuses whole lines that grow by one that stands beside them already.
+    /// Refuses whole lines that grow by a copy of the line beside them.
     fn check_edges(&self, place: &Range<usize>, old: &str, new: &str) -> Result<(), Kind> {
         let (lines, body) = (self.haystack.lines(), self.haystack.text().body());
         let first = lines.index_of(place.start);

@@ -106,8 +106,7 @@ pub(super) fn stand_beside(h: &Haystack<'_>, line: usize, added: &[&str]) -> Opt
     below.or_else(|| above.checked_sub(added.len()).filter(stand))
 }
 
-/// Refuses a block, found at line `first`, that grows at an edge by lines which stand beside that edge already: they would
-/// be there twice.
+/// Refuses a block at line `first` that grows at an edge by copies of the lines beside that edge.
 pub(super) fn check_edges(h: &Haystack<'_>, first: usize, lines: &[Line]) -> Result<(), Kind> {
     let end = first + lines.iter().filter(|line| line.before().is_some()).count();
     let above = |i: usize| Some(first).and_then(|first| first.checked_sub(i));

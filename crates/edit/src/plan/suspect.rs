@@ -20,7 +20,7 @@ use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// What a change removes.
+/// The lines that a change removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Loss {
     /// Whether a line goes that is not blank. Lines far from an elision count too: which of several equal lines stay is the

@@ -2,7 +2,7 @@
 //!
 //! Text may begin and end anywhere in a line. But where it begins or ends inside a word, its writer may have taken a part
 //! of the word for all of it: `JOBS=2` is not the setting `JOBS=22`, and `return tea` not the line `return teapot`. So the
-//! change must show that the part is meant, or it is refused ([`Kind::CutWord`]):
+//! change must keep the part beside the cut, or it is refused ([`Kind::CutWord`]):
 //!
 //! - Text of several lines keeps the part of the word that it has, at the same end and with no more letters.
 //! - Text of one line keeps at least the letter (of a number, all digits) beside the cut, and its other end is not an end
@@ -66,8 +66,8 @@ pub(super) fn is_in_word(h: &Haystack<'_>, place: &Range<usize>, old: &[u8]) -> 
     both(bytes[..place.start].last(), old.first()) || both(old.last(), bytes.get(place.end))
 }
 
-/// Returns how many bytes at the beginning of `inside` must stay because it goes on from `outside`: all digits of a number,
-/// else one letter.
+/// Returns how many bytes at the beginning of `inside` must stay because `outside` is before it: all digits of a number, else
+/// one letter.
 fn digits(outside: &[u8], inside: &[u8]) -> usize {
     match outside.last() {
         Some(last) if last.is_ascii_digit() => {
@@ -77,7 +77,7 @@ fn digits(outside: &[u8], inside: &[u8]) -> usize {
     }
 }
 
-/// Returns the same for the end of `inside`, which goes on in `outside`.
+/// Returns the same for the end of `inside`, which `outside` follows.
 fn digits_before(inside: &[u8], outside: &[u8]) -> usize {
     match outside.first() {
         Some(first) if first.is_ascii_digit() => {

@@ -347,7 +347,7 @@ fn cannot_put(path: &str, line: usize, why: CannotPut, f: &mut fmt::Formatter<'_
 fn no_change(why: NoChange) -> Cow<'static, str> {
     let text = match why {
         NoChange::MadeAt { line } => {
-            return format!("the new lines already stand at line {line}").into();
+            return format!("line {line} already has the new lines").into();
         }
         NoChange::SameHunk { first } => {
             return format!("it does the same as hunk {first}. Send it once").into();
