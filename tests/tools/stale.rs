@@ -458,6 +458,17 @@ fn only_a_reading_of_the_changed_line_ends_the_caution() {
 }
 
 #[test]
+fn an_insertion_beside_a_changed_line_does_not_end_the_caution() {
+    for (old, new) in [("aaa\n", "aaa\nnew\n"), ("ccc\n", "new\nccc\n")] {
+        let (folder, mut client, changed) = reader_of_a_line("refuse", "bbb-external");
+        check_stale(client.replace("a.txt", "bbb", "BBB"));
+        client.replace("a.txt", old, new).ok();
+        check_stale(client.replace("a.txt", "bbb", "BBB"));
+        assert_eq!(folder.text("a.txt"), changed.replace(old, new));
+    }
+}
+
+#[test]
 fn a_change_that_a_merge_or_a_named_version_reports_calls_for_the_same_caution() {
     let (folder, mut client, changed) = reader_of_a_line("merge", "bbb-external");
     client.replace("a.txt", "ddd", "DDD").ok();
@@ -487,4 +498,24 @@ fn a_file_too_large_to_be_remembered_is_read_again_after_a_change() {
     client.call("read_file", json!({"path": "a.txt", "limit": 5})).ok();
     client.replace("a.txt", "bbb-external", "BBB").ok();
     assert_eq!(folder.text("a.txt"), file("BBB"));
+}
+
+#[test]
+fn a_reading_of_other_lines_of_a_file_too_large_to_be_remembered_does_not_end_the_caution() {
+    let file = |line: &str| format!("aaa\n{line}\nccc\n{}eee\n", "filler\n".repeat(200_000));
+    for is_refused_first in [true, false] {
+        let (folder, mut client) = reader(&file("bbb"));
+        folder.write("a.txt", file("bbb-external"));
+        if is_refused_first {
+            check_stale(client.replace("a.txt", "bbb", "BBB"));
+        }
+        client.call("read_file", json!({"path": "a.txt", "offset": 200_003, "limit": 2})).ok();
+        check_stale(client.replace("a.txt", "bbb", "BBB"));
+        // Lines that were shown since can be edited, and that shows no others.
+        client.replace("a.txt", "eee", "EEE").ok();
+        check_stale(client.replace("a.txt", "bbb", "BBB"));
+        client.call("read_file", json!({"path": "a.txt", "limit": 2})).ok();
+        client.replace("a.txt", "bbb", "BBB").ok();
+        assert_eq!(folder.text("a.txt"), file("BBB-external").replace("eee", "EEE"));
+    }
 }

@@ -14,7 +14,7 @@ use emend_edit::patch::{Change, Hunk, Operation, Patch};
 use emend_edit::plan::{self, Action, FilePlan, PlacedHunk, Plan, Sources};
 
 use crate::edits::gather::Gathered;
-use crate::edits::readings::{LastRead, Readings};
+use crate::edits::readings::Readings;
 use crate::files::symbols;
 use crate::problem::{Again, Kind, Problem};
 
@@ -82,8 +82,7 @@ impl Gathered {
         if hunks.is_empty() {
             return true;
         }
-        let LastRead::Older(older) = last_read else { return false };
-        let Some(older) = older.text() else { return false };
+        let Some(older) = last_read.text() else { return is_shown(plan, &hunks, name, &now.text, readings) };
         let mut then = self.sources.clone();
         then.set_text(name, Arc::clone(&older));
         if hunks.iter().any(|hunk| matches!(hunk.change, Change::Sketch(_))) {
@@ -110,6 +109,28 @@ impl Gathered {
             _ => &[],
         })
     }
+}
+
+/// Returns whether a plan finds these hunks of a file in lines that the client was shown since the file changed, and changes no
+/// others.
+fn is_shown(plan: &Plan, hunks: &[&Hunk], name: &str, now: &Text, readings: &Readings) -> bool {
+    let (version, lines) = (now.version(), now.lines());
+    let has_shown = |lines: Range<usize>| readings.has_shown(name, version, &lines);
+    let Some(file) = file_of(plan, name) else { return false };
+    let is_found = |hunk: &&Hunk| {
+        placed(file, hunk).is_some_and(|placed| {
+            let first = placed.line.saturating_sub(1);
+            has_shown(first..first + placed.lines)
+        })
+    };
+    let is_changed = |span: &Span| {
+        let (first, end) = (lines.index_of(span.range.start), span.range.end);
+        match span.range.is_empty() {
+            true => has_shown(first..first + 1) || first > 0 && has_shown(first - 1..first),
+            false => has_shown(first..lines.index_of(end - 1) + 1),
+        }
+    };
+    hunks.iter().all(is_found) && edit_of(file).is_some_and(|edit| edit.spans().iter().all(is_changed))
 }
 
 /// Returns whether the place of a change is found by its text. The others name lines of a version, a place that the server
@@ -180,10 +201,7 @@ impl<'a> Places<'a> {
     }
 
     fn file<'p>(&self, plan: &'p Plan) -> Option<&'p FilePlan> {
-        plan.files().iter().find(|file| match &file.action {
-            Action::Move { from, .. } => from == self.name,
-            _ => file.name == self.name,
-        })
+        file_of(plan, self.name)
     }
 
     fn are_same_spans<'s>(
@@ -244,6 +262,13 @@ impl<'a> Places<'a> {
 /// Returns whether a change is made wherever its text occurs.
 fn is_for_many(change: &Change) -> bool {
     matches!(change, Change::Text(text) if text.all || text.expected.is_some_and(|count| count != 1))
+}
+
+fn file_of<'p>(plan: &'p Plan, name: &str) -> Option<&'p FilePlan> {
+    plan.files().iter().find(|file| match &file.action {
+        Action::Move { from, .. } => from == name,
+        _ => file.name == name,
+    })
 }
 
 fn placed<'a>(file: &'a FilePlan, hunk: &Hunk) -> Option<&'a PlacedHunk> {

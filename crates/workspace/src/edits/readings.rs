@@ -138,6 +138,13 @@ impl Readings {
         self.of(name).filter(|reading| reading.numbered.iter().any(knows)).map(|reading| reading.version)
     }
 
+    /// Returns whether the client was shown all of these lines of this version, counted from zero.
+    pub(crate) fn has_shown(&self, name: &str, version: Version, lines: &Range<usize>) -> bool {
+        let shows = |known: &Range<usize>| known.start <= lines.start && lines.end <= known.end;
+        let reading = self.of(name).filter(|reading| reading.version == version);
+        reading.is_some_and(|reading| reading.numbered.iter().any(shows))
+    }
+
     /// Returns every file that was read, with its version.
     #[must_use]
     pub fn versions(&self) -> Vec<(String, Version)> {

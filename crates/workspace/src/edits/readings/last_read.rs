@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use emend_edit::edit::{EditBuilder, Span};
+use emend_edit::edit::{Edit, EditBuilder, Overlap, Span};
 use emend_edit::plan::{self, Action};
 use emend_edit::{Text, Version};
 
@@ -23,32 +23,51 @@ pub(crate) enum LastRead {
     Forgotten,
 }
 
+impl LastRead {
+    fn of(content: Option<Remembered>) -> Self {
+        content.map_or(Self::Forgotten, Self::Older)
+    }
+
+    /// Returns the text, if it is still remembered.
+    pub(crate) fn text(&self) -> Option<Arc<Text>> {
+        match self {
+            Self::Older(older) => older.text(),
+            Self::Forgotten => None,
+        }
+    }
+}
+
 impl Readings {
     /// Returns what the client last read of the file, if it has changed since and was not read again where it did.
     pub(crate) fn last_read(&self, name: &str) -> Option<&LastRead> {
         self.of(name)?.last_read.as_ref()
     }
 
-    fn older_text(&self, text: &Arc<Text>) -> Option<LastRead> {
-        Remembered::of(text, &self.shared).map(LastRead::Older)
+    /// Returns what the client last read of the file, if this version is not that.
+    fn older_than(&self, name: &str, version: &Version) -> Option<LastRead> {
+        let reading = self.of(name)?;
+        let is_other = reading.version != *version;
+        reading.last_read.clone().or_else(|| is_other.then(|| LastRead::of(reading.content.clone())))
     }
 
-    /// Returns the text that the client last read of the file, if this version is not that, and it is remembered.
-    fn older_than(&self, name: &str, version: &Version) -> Option<Arc<Text>> {
-        let reading = self.of(name)?;
-        match &reading.last_read {
-            Some(LastRead::Older(older)) => older.text(),
-            Some(LastRead::Forgotten) => None,
-            None => reading.text().filter(|_| reading.version != *version),
-        }
+    /// Returns what is left of `older` after these changes of `now`, some of whose changes since the client knows; `None` if
+    /// it knows all of them. It cannot know all changes to a text that is not remembered.
+    fn still_unread(
+        &self,
+        older: &LastRead,
+        now: &Text,
+        is_known: impl Fn(&Range<usize>) -> bool,
+        changes: &[Span],
+    ) -> Option<LastRead> {
+        let Some(older) = older.text() else { return Some(LastRead::Forgotten) };
+        let edit = unread(&older, now, is_known, changes)?;
+        let text = edit.ok().and_then(|edit| edit.text(now)).map(Arc::new);
+        Some(LastRead::of(text.and_then(|text| Remembered::of(&text, &self.shared))))
     }
 
     /// Returns the refusal of an edit that would not land on the lines that were read.
     pub(crate) fn other_lines(&self, name: &str, current: &Snapshot) -> Problem {
-        let older = match self.last_read(name) {
-            Some(LastRead::Older(older)) => older.text(),
-            Some(LastRead::Forgotten) | None => None,
-        };
+        let older = self.last_read(name).and_then(LastRead::text);
         let diff = older.as_ref().map(|older| short_diff(name, older, &current.text));
         let claimed = older.map(|older| older.version()).or_else(|| Some(self.of(name)?.version));
         let (claimed, current) =
@@ -72,35 +91,34 @@ impl Readings {
             seen.iter().any(|seen| seen.start <= first && end <= seen.end)
         };
         let older = self.older_than(name, &text.version())?;
-        self.older_text(&unread(&older, text, is_shown, &[])?)
+        self.still_unread(&older, text, is_shown, &[])
     }
 
     /// Returns what the client last read of a file that it now changes.
     pub(super) fn last_read_after_edit(&self, name: &str, action: &Action) -> Option<LastRead> {
-        if let Some(LastRead::Forgotten) = self.last_read(name) {
-            return Some(LastRead::Forgotten);
-        }
         let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = action else { return None };
-        let is_edited = |range: &Range<usize>| edit.spans().iter().any(|span| is_beside(&span.range, range));
+        // An insertion right above or below a change says nothing of the changed lines.
+        let overlaps =
+            |span: &Range<usize>, range: &Range<usize>| span.start < range.end && range.start < span.end;
+        let is_edited = |range: &Range<usize>| edit.spans().iter().any(|span| overlaps(&span.range, range));
         let older = self.older_than(name, &base.version())?;
-        self.older_text(&unread(&older, base, is_edited, edit.spans())?)
+        self.still_unread(&older, base, is_edited, edit.spans())
     }
 
     /// Returns what the client last read of a file that another program has changed.
     pub(super) fn last_read_after_change(&self, name: &str, now: &Snapshot) -> LastRead {
-        let older = self.older_than(name, &now.text.version());
-        older.and_then(|older| self.older_text(&older)).unwrap_or(LastRead::Forgotten)
+        self.older_than(name, &now.text.version()).unwrap_or(LastRead::Forgotten)
     }
 }
 
-/// Returns the text after these changes of `now` as a client knows it that has read `older`, and some of the changes since;
-/// `None` if it knows all of them.
+/// Returns the edit that makes of `now` the text after these changes as a client knows it that has read `older`, and some of
+/// the changes since; `None` if it knows all of them.
 fn unread(
     older: &Text,
     now: &Text,
     is_known: impl Fn(&Range<usize>) -> bool,
     changes: &[Span],
-) -> Option<Arc<Text>> {
+) -> Option<Result<Edit, Overlap>> {
     let (mut came, mut went, mut is_all_known) = (0, 0, true);
     let mut builder = EditBuilder::new(now);
     for span in plan::rewrite_between(older, now).spans() {
@@ -114,14 +132,5 @@ fn unread(
         went += span.range.len();
     }
     changes.iter().for_each(|change| builder.replace(1, change.range.clone(), change.new.clone()));
-    let edit = builder.finish().ok().filter(|_| !is_all_known)?;
-    edit.text(now).map(Arc::new)
-}
-
-/// Returns whether two ranges overlap, or one is empty and at an edge of the other.
-fn is_beside(a: &Range<usize>, b: &Range<usize>) -> bool {
-    match a.is_empty() || b.is_empty() {
-        true => a.start <= b.end && b.start <= a.end,
-        false => a.start < b.end && b.start < a.end,
-    }
+    (!is_all_known).then(|| builder.finish())
 }
