@@ -47,22 +47,40 @@ pub(super) fn side(name: &str) -> HeaderName {
     if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name.into()) }
 }
 
-/// Parts a name and its timestamp. A date ends the name, also where its tab has become blanks, since a name may have tabs
-/// itself; else its first tab does.
+/// Parts a name and its timestamp. A name may have blanks, tabs and dates itself, so the last tab before a date ends it, or
+/// an only tab after which nothing comes, as git writes it. Without such a tab a date at the end counts, since tabs become
+/// blanks in copies, and then the first tab.
 fn parted(text: &str) -> (&str, &str) {
-    let is_date = |at: &usize| {
-        let fits =
-            |(shape, byte): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { shape == byte };
-        let date = &text.as_bytes()[*at..];
-        date.len() >= DATE.len() && DATE.bytes().zip(date.iter().copied()).all(fits)
-    };
+    let dated = text.rsplit_once('\t').filter(|(_, rest)| is_date(rest));
+    let first = text.split_once('\t');
+    if let Some(parted) = dated.or_else(|| first.filter(|(_, rest)| rest.trim().is_empty())) {
+        return parted;
+    }
     let after_blank = |(at, _): (usize, &str)| at + 1;
-    match text.rmatch_indices([' ', '\t']).map(after_blank).find(is_date) {
-        Some(at) => {
-            let name = &text[..at];
-            (name.strip_suffix('\t').unwrap_or(name.trim_end()), &text[at..])
+    match text.rmatch_indices([' ', '\t']).map(after_blank).find(|at| is_date(&text[*at..])) {
+        Some(at) => (text[..at].trim_end(), &text[at..]),
+        None => first.unwrap_or((text.trim_end(), "")),
+    }
+}
+
+/// Returns whether this is a date as diff writes it: a day and a time, perhaps with a fraction of a second and a zone.
+fn is_date(text: &str) -> bool {
+    let text = text.trim();
+    let fits = |(shape, byte): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { shape == byte };
+    let Some(rest) = text.get(DATE.len()..).filter(|_| DATE.bytes().zip(text.bytes()).all(fits)) else {
+        return false;
+    };
+    let fraction =
+        rest.strip_prefix('.').map(|digits| digits.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let zone = fraction.filter(|after| after.len() + 1 < rest.len()).unwrap_or(rest);
+    match zone.trim_start().strip_prefix(['+', '-']) {
+        Some(hours) => {
+            matches!(hours.len(), 4 | 5) && hours.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
         }
-        None => text.split_once('\t').unwrap_or((text.trim_end(), "")),
+        None => {
+            let is_name = |zone: &str| zone.bytes().all(|byte| byte.is_ascii_uppercase());
+            matches!(zone, "" | "Z") || zone.strip_prefix(' ').is_some_and(is_name)
+        }
     }
 }
 
@@ -233,6 +251,23 @@ mod tests {
         }
         assert!(!is_dated_nothing("a/x\tThu Jan  1 00:00:00 2026") && !is_dated_nothing("1970-01-01 x"));
         assert_eq!(read(&quote("tab\there")), path("tab\there"));
+    }
+
+    #[test]
+    fn a_date_in_a_name_is_no_timestamp() {
+        let log = || path("a/log 2024-01-01 00:00:00.txt");
+        for after in ["", "\t", "\t2024-02-02 00:00:00", "  2024-02-02 00:00:00.5 +0200"] {
+            assert_eq!(read(&format!("a/log 2024-01-01 00:00:00.txt{after}")), log(), "{after:?}");
+        }
+        assert_eq!(read("a/log 2024-01-01 00:00:00\t"), path("a/log 2024-01-01 00:00:00"));
+        let dated = "a/log 2024-01-01 00:00:00";
+        assert_eq!(read(&format!("{dated}\t2024-02-02 00:00:00 UTC")), path(dated));
+        for name in [".TXT", ".5.txt", "-1", "Zoo", " and more", " +02", "x"] {
+            assert_eq!(read(&format!("{dated}{name}")), path(&format!("{dated}{name}")), "{name}");
+        }
+        for zone in ["", "Z", ".123", ".123Z", " UTC", ".1 +0200", "-06:00", " "] {
+            assert_eq!(read(&format!("{dated}{zone}")), path("a/log"), "{zone:?}");
+        }
     }
 
     #[test]
