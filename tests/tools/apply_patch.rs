@@ -474,7 +474,8 @@ fn what_a_viewer_shows_beside_lines_is_not_written() {
         client.call("str_replace", json!({"path": "t.py", "old_string": old, "new_string": new}))
     };
     replace("    x = 1\n    y = 2", "    x = 5^M\n    y = 6^M").refused("escaped-text");
-    replace("    x = 1\n    y = 2", "2#ab|    x = 5\n3#ab|    y = 6").refused("escaped-text");
+    let answer = replace("    x = 1\n    y = 2", "2#ab|    x = 5\n3#ab|    y = 6").refused("escaped-text");
+    assert!(answer.text.contains("Leave the numbers out"), "{}", answer.text);
     let answer = replace("    x = 1^M\n    y = 2^M", "    x = 5^M\n    y = 6^M").refused("search-not-found");
     assert!(answer.text.contains("`^M` at the end of the line"), "{}", answer.text);
     assert!(answer.text.contains("leave such out of the old and of the new lines"), "{}", answer.text);

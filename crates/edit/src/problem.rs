@@ -294,6 +294,11 @@ pub enum Kind {
         escape: &'static str,
         instead: &'static str,
     },
+    /// The new lines have the line numbers of a reading before them.
+    ShownNumbers {
+        /// The first of them.
+        line: String,
+    },
     NoOp {
         why: NoChange,
     },
@@ -563,7 +568,7 @@ impl Kind {
             Self::CannotPut { .. } => Code::NotEncodable,
             Self::NoPlace => Code::AlreadyExists,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
-            Self::EscapedText { .. } => Code::EscapedText,
+            Self::EscapedText { .. } | Self::ShownNumbers { .. } => Code::EscapedText,
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,
             Self::NoOp { .. } => Code::NoOp,
             Self::MissingOriginal | Self::NothingToAddTo | Self::NoSource => Code::MissingOriginal,

@@ -6,7 +6,7 @@
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
 //! - A sign for a line end (`^M`, `\r` in letters, `␍`, `␊`) at the end of every line, if the file has none.
-//! - Line numbers before every line, if neither the file nor the old text has such lines.
+//! - Line numbers of a reading before every line, if neither the file nor the old text has such lines.
 //!
 //! Text that the file itself contains is never suspect. Replacements by line number and whole files are not checked for
 //! escapes, so that escaped text can be written.
@@ -164,12 +164,18 @@ struct Gutter<'l> {
 }
 
 impl<'l> Gutter<'l> {
-    /// Reads signs, a number and a sign, such as `//12 `, `<12>` or `12-`. What lists have there is no gutter.
+    /// Reads signs, a number and a sign, such as `//12 `, `<12>` or `12-`. What lists, times, keys and their values have there is
+    /// no gutter.
     fn before(line: &'l str) -> Option<Self> {
         let line = line.trim_start();
         let (head, rest) = line.split_at(line.find(char::is_alphanumeric)?);
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let end = rest[digits..].chars().next();
+        let mut after = rest[digits..].chars();
+        let end = after.next();
+        let is_value = |c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, '"' | '\'');
+        if end == Some(':') && after.next().is_some_and(is_value) {
+            return None;
+        }
         let is_sign = |c: char| !c.is_alphanumeric() && !",.;)_".contains(c);
         let number = rest[..digits].parse().ok()?;
         end.is_none_or(is_sign).then_some(Self { head, number, end })
@@ -180,11 +186,15 @@ impl<'l> Gutter<'l> {
     }
 }
 
+/// How many lines the numbers of a reading may be off: the file may have changed since.
+const DRIFT: usize = 10;
+
 /// Refuses lines that all have the line numbers of a reading before them, if no line of the file and of the old text looks
-/// so. Numbers of lists begin at 0 or 1, and others can be larger than any number of a line.
+/// so. The numbers follow each other but for the lines that stay between them, and are near those of the old lines. Numbers
+/// of lists begin at 0 or 1, and others can be larger than any number of a line.
 pub(super) fn gutters<'l>(
     h: &Haystack<'_>,
-    mut old: impl Iterator<Item = &'l str>,
+    old: impl Iterator<Item = &'l str>,
     added: &[&str],
 ) -> Result<(), Kind> {
     let telling = added.iter().filter(|line| !line.trim().is_empty());
@@ -192,21 +202,39 @@ pub(super) fn gutters<'l>(
         return Ok(());
     };
     let [first, .., last] = &gutters[..] else { return Ok(()) };
-    // Lines that stay may be between them.
+    let old: Vec<&str> = old.collect();
     let counts = |pair: &[Gutter<'_>]| pair[0].is_alike(&pair[1]) && pair[0].number <= pair[1].number;
     let lines = h.lines();
-    let is_number =
-        first.number > 1 && first.number < last.number && last.number <= lines.len() + added.len();
+    let is_number = first.number > 1
+        && first.number < last.number
+        && last.number - first.number < added.len() + old.len()
+        && last.number <= lines.len() + added.len();
     if !is_number || !gutters.windows(2).all(counts) {
         return Ok(());
     }
     let is_such = |line: &str| Gutter::before(line).is_some_and(|gutter| gutter.is_alike(first));
     let is_of_file = || (0..lines.len()).any(|i| is_such(&String::from_utf8_lossy(lines.content(i))));
-    if old.any(is_such) || is_of_file() {
+    let reach = added.len() + old.len() + DRIFT;
+    if old.iter().any(|line| is_such(line)) || is_of_file() || !are_near(h, &old, first.number, reach) {
         return Ok(());
     }
     let line = added.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
-    Err(Kind::EscapedText { line: line.into(), escape: "line numbers", instead: "the lines alone" })
+    Err(Kind::ShownNumbers { line: line.into() })
+}
+
+/// Returns whether each of these lines that the file has is at most `reach` lines from the one with this number.
+fn are_near(h: &Haystack<'_>, old: &[&str], number: usize, reach: usize) -> bool {
+    let wanted: BTreeSet<&[u8]> = old.iter().map(|line| line.trim().as_bytes()).collect();
+    let (mut near, mut far) = (BTreeSet::new(), BTreeSet::new());
+    let lines = h.lines();
+    for i in 0..lines.len() {
+        let line = lines.content(i).trim_ascii();
+        if wanted.contains(line) {
+            let found = if number.abs_diff(i + 1) <= reach { &mut near } else { &mut far };
+            found.insert(line);
+        }
+    }
+    far.is_subset(&near)
 }
 
 #[cfg(test)]
@@ -281,7 +309,7 @@ mod tests {
         assert!(!escaped("a\n", &["x^M", "y"]) && !escaped("type ^M\n", &["x^M"]) && !escaped("a\n", &[""]));
         let file = "a\n".repeat(99);
         let text = Text::new(file.clone().into_bytes()).unwrap();
-        let numbered = |added: &[&str]| gutters(&Haystack::new(&text), ["a"].into_iter(), added).is_err();
+        let numbered = |added: &[&str]| gutters(&Haystack::new(&text), ["a"; 3].into_iter(), added).is_err();
         for added in [
             &["12|x", "", "13|y"][..],
             &["//72 x", "//73 y", "//73 z"],
@@ -290,6 +318,7 @@ mod tests {
             &["16\u{a0}x", "17\u{a0}"],
             &["  9- x", " 10- y"],
             &["12|x", "15|y"],
+            &["12:x", "13:", "14:y"],
         ] {
             assert!(numbered(added), "{added:?}");
         }
@@ -304,6 +333,10 @@ mod tests {
             &["x2 = 1", "x3 = 1"],
             &["2x", "3x"],
             &["12|x", "13-y"],
+            &["12|x", "19|y"],
+            &["12: x", "13: y"],
+            &["12:'x'", "13:\"y\""],
+            &["12:30 x", "13:30 y"],
         ] {
             assert!(!numbered(added), "{added:?}");
         }
@@ -311,6 +344,25 @@ mod tests {
         assert_eq!(gutters(&Haystack::new(&text), [].into_iter(), &["8|x", "9|y"]), Ok(()));
         let text = Text::new(b"a\n".repeat(99)).unwrap();
         assert_eq!(gutters(&Haystack::new(&text), ["8|x"].into_iter(), &["8|x", "9|y"]), Ok(()));
+    }
+
+    #[test]
+    fn shown_numbers_follow_each_other_and_are_those_of_the_place() {
+        let file: String = (1..=520).map(|number| alloc::format!("line_{number}()\n\n")).collect();
+        let text = Text::new(file.into_bytes()).unwrap();
+        let refused =
+            |old: &[&str], added: &[&str]| match gutters(&Haystack::new(&text), old.iter().copied(), added) {
+                Err(Kind::ShownNumbers { line }) => Some(line),
+                other => other.map(|()| None).unwrap(),
+            };
+        assert_eq!(refused(&[], &["    200: \"OK\",", "    404: \"missing\","]), None);
+        assert_eq!(refused(&[], &["200 OK", "404 missing"]), None);
+        assert_eq!(refused(&[], &["09:30 coffee", "10:15 talk", "12:00 lunch"]), None);
+        assert_eq!(refused(&[], &["200|x", "201|y"]), Some("200|x".into()), "the place is not known");
+        let at_200 = ["line_100()", ""];
+        assert_eq!(refused(&at_200, &["199|x", "", "201|y"]), Some("199|x".into()));
+        assert_eq!(refused(&at_200, &["401|x", "402|y"]), None, "a blank line is near, and the other is not");
+        assert_eq!(refused(&["line_999()"], &["401|x", "402|y"]), Some("401|x".into()));
     }
 
     #[test]

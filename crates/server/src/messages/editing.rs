@@ -124,6 +124,11 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
              escaped once too often. Nothing was changed. Send {instead}; if the escapes are meant, use \
              replace_lines, which takes text as it is."
         ),
+        Kind::ShownNumbers { line } => write!(
+            f,
+            "All lines of the new text{hunk} have the line numbers of a reading before them: '{line}'. {path} has none. Nothing \
+             was changed. Leave the numbers out; if they are meant, use replace_lines, which takes text as it is."
+        ),
         Kind::IndentationMismatch { line, shown } => {
             write!(
                 f,

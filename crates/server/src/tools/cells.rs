@@ -55,7 +55,15 @@ fn planned(name: &str, source: &str, patch: &Patch) -> Result<Plan, Refused> {
 
 /// Returns whether a text is refused for what it says itself, wherever it would stand.
 fn is_of_new_text(problem: &Problem) -> bool {
-    matches!(*problem.kind, Kind::Edit(EditKind::OmissionPlaceholder { .. } | EditKind::EscapedText { .. }))
+    let kind = &*problem.kind;
+    matches!(
+        kind,
+        Kind::Edit(
+            EditKind::OmissionPlaceholder { .. }
+                | EditKind::EscapedText { .. }
+                | EditKind::ShownNumbers { .. }
+        )
+    )
 }
 
 /// Replaces, inserts, moves or deletes a cell, or replaces lines of its source.
