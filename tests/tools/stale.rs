@@ -458,6 +458,25 @@ fn only_a_reading_of_the_changed_line_ends_the_caution() {
 }
 
 #[test]
+fn a_hunk_of_the_change_that_was_shown_may_have_an_anchor() {
+    let old = "def a():\n    x = 1\n\n\ndef b():\n    y = 2\n";
+    let new = "def a():\n    x = 1\n    extra = 5\n\n\ndef b():\n    y = 2\n";
+    for anchor in ["@@", "@@ def a():"] {
+        let folder = Folder::with([("a.py", old)]);
+        let mut client = serve(&folder);
+        client.read("a.py");
+        folder.write("a.py", new);
+        let mut patch = |hunk: &str| {
+            let patch = format!("*** Begin Patch\n*** Update File: a.py\n{hunk}\n*** End Patch\n");
+            client.call("apply_patch", json!({"patch": patch}))
+        };
+        check_stale(patch("@@\n-    x = 1\n+    x = 2"));
+        patch(&format!("{anchor}\n-    extra = 5\n+    extra = 6")).ok();
+        assert_eq!(folder.text("a.py"), new.replace("extra = 5", "extra = 6"));
+    }
+}
+
+#[test]
 fn an_insertion_beside_a_changed_line_does_not_end_the_caution() {
     for (old, new) in [("aaa\n", "aaa\nnew\n"), ("ccc\n", "new\nccc\n")] {
         let (folder, mut client, changed) = reader_of_a_line("refuse", "bbb-external");

@@ -364,10 +364,16 @@ impl Patch {
         self.sections.iter().map(Section::numbers).sum()
     }
 
-    /// Returns whether this is an everyday request: few files, few hunks, little text, and no anchors, which may need the
-    /// definitions of the file.
+    /// Returns whether this is an everyday request: a short one that is placed without the definitions of the file, which
+    /// anchors may need.
     #[must_use]
     pub fn is_small(&self) -> bool {
+        self.is_short() && !self.has_anchors()
+    }
+
+    /// Returns whether the request has few files, few hunks and little text.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
         let hunks: usize = self
             .sections
             .iter()
@@ -377,7 +383,7 @@ impl Patch {
             })
             .sum();
         let bytes: usize = self.sections.iter().map(|section| section.operation.bytes()).sum();
-        self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024 && !self.has_anchors()
+        self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024
     }
 
     fn has_anchors(&self) -> bool {

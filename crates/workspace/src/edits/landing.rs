@@ -95,7 +95,7 @@ impl Gathered {
         }
         // Some hunk was written for the change.
         let mut hunks = hunks.into_iter();
-        patch.is_small()
+        patch.is_short()
             && hunks.all(|hunk| places.are_same_alone(hunk, patch, (&then, &self.sources), limits))
     }
 
