@@ -293,10 +293,19 @@ fn refused(patch: &Patch, input: &Input) {
     else {
         return;
     };
+    let is_word = |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_');
+    let is_in_word = |at: usize, old: &str| {
+        let (old, file) = (old.as_bytes(), file.as_bytes());
+        is_word(file[..at].last()) && is_word(old.first())
+            || is_word(old.last()) && is_word(file.get(at + old.len()))
+    };
     let cuts = |hunk: &Hunk| match &hunk.change {
-        Change::Text(change) => file
-            .match_indices(&change.old)
-            .any(|(at, _)| change.old.contains('\n') && cuts_word(file, at, change)),
+        Change::Text(change) => file.match_indices(&change.old).any(|(at, old)| {
+            match old.strip_suffix('\n').unwrap_or(old).contains('\n') {
+                true => cuts_word(file, at, change),
+                false => is_in_word(at, old),
+            }
+        }),
         _ => false,
     };
     assert!(file.contains('\r') || hunks.iter().any(cuts), "no word of {file:?} is cut");
