@@ -11,17 +11,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::beside::{closes, ends_own_block, leaves_open};
-use super::{DefinitionPlace, Reader, is_blank, is_telling, likeness};
+use super::beside::{closes, ends_own_block, leaves_open, net};
+use super::{DefinitionPlace, REMOVAL, Reader, are_alike, is_blank, is_telling, likeness};
 use crate::problem::{Kind, SketchDoubt};
 
 /// How many lines that stay are compared with new ones beside a marker.
 const COMPARED: usize = 60;
 /// How many readings of a segment are compared; a segment with more is not certain.
 const READINGS: usize = 24;
+/// How many ways to read several segments are compared.
+const CHAINS: usize = 256;
 
 /// A line of a segment and the line of the file that it is.
-type Pair = (usize, usize);
+pub(super) type Pair = (usize, usize);
 
 impl Reader<'_> {
     /// Returns the lines that each segment replaces.
@@ -46,7 +48,10 @@ impl Reader<'_> {
             }
             match refused {
                 None => break,
-                Some(kind) if !is_new => return Err(kind),
+                Some(kind) if !is_new => {
+                    found = self.only_chain(&pairs, &found).ok_or(kind)?;
+                    break;
+                }
                 Some(_) => {}
             }
         }
@@ -58,7 +63,7 @@ impl Reader<'_> {
                 let doubt = SketchDoubt::OutOfOrder { at: below.start + 1 };
                 return Err(self.uncertain(line, doubt, below.clone()));
             }
-            if self.file[above.end..below.start].iter().all(|line| is_blank(line)) {
+            if self.is_empty(above.end..below.start) {
                 return Err(self.uncertain(
                     line,
                     SketchDoubt::NothingKept,
@@ -67,6 +72,42 @@ impl Reader<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the lines that each segment replaces where some of them have several readings, but these have only one order.
+    fn only_chain(&self, pairs: &[Vec<Pair>], found: &[Option<Range<usize>>]) -> Option<Vec<Option<Range<usize>>>> {
+        let mut chains = vec![Vec::new()];
+        for (i, known) in found.iter().enumerate() {
+            let readings = match known {
+                Some(known) => vec![known.clone()],
+                None if pairs[i].is_empty() && self.is_marked(i) => {
+                    let (readings, _) = self.edge_readings(i, (None, None), &self.window(i, pairs, found));
+                    Some(readings).filter(|all| all.len() < READINGS)?
+                }
+                None => return None,
+            };
+            let longer = |chain: &Vec<Option<Range<usize>>>, next: &Range<usize>| {
+                let last: Option<&Range<usize>> = chain.last().and_then(Option::as_ref);
+                let is_below = last.is_none_or(|last| last.end < next.start && !self.is_empty(last.end..next.start));
+                is_below.then(|| chain.iter().cloned().chain([Some(next.clone())]).collect::<Vec<_>>())
+            };
+            chains = chains.iter().flat_map(|chain| readings.iter().filter_map(move |next| longer(chain, next))).take(CHAINS).collect();
+            if chains.len() == CHAINS {
+                return None;
+            }
+        }
+        chains.pop().filter(|_| chains.is_empty())
+    }
+
+    /// Returns whether a segment has a marker above and one below.
+    fn is_marked(&self, i: usize) -> bool {
+        (i > 0 || self.sketch.is_kept_above()) && (i + 1 < self.segments.len() || self.sketch.is_kept_below())
+    }
+
+    /// Checks what these lines of a segment take away in the place of these lines of the file.
+    fn check(&self, i: usize, own: Range<usize>, lines: &Range<usize>) -> Result<(), Kind> {
+        let changes = self.changes(i, own.clone(), lines.clone());
+        self.check_loss(i, (own.start, lines.start), &changes).map(drop)
     }
 
     /// Returns the lines of each segment that stand once in the file and once in the sketch. They must be in order, except
@@ -174,6 +215,22 @@ impl Reader<'_> {
         file_edges: (Option<usize>, Option<usize>),
         window: &Range<usize>,
     ) -> Result<Range<usize>, Kind> {
+        let (options, line) = self.edge_readings(i, file_edges, window);
+        // A bracket at the end of the file says little: a marker may be missing below it.
+        if options.len() > 1 && (file_edges.0.is_some() || file_edges.1.is_some()) {
+            let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
+            return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
+        }
+        self.only_reading(i, 0..self.segments[i].lines.len(), &options, line)
+    }
+
+    /// Returns the readings of a segment by its edges, and its line that has several places.
+    fn edge_readings(
+        &self,
+        i: usize,
+        file_edges: (Option<usize>, Option<usize>),
+        window: &Range<usize>,
+    ) -> (Vec<Range<usize>>, usize) {
         let segment = &self.segments[i];
         let places = |line: usize, beside: usize| match segment.lines[line - segment.first] {
             Some(edge) if self.is_edge(Some(edge), beside) => self.places(edge, window.clone()).to_vec(),
@@ -192,12 +249,7 @@ impl Reader<'_> {
         let pairs = starts.iter().flat_map(|start| ends.iter().map(|end| *start..end + 1));
         let options: Vec<Range<usize>> = pairs.filter(is_possible).take(READINGS).collect();
         let line = if starts.len() > 1 { segment.first } else { segment.last() };
-        // A bracket at the end of the file says little: a marker may be missing below it.
-        if options.len() > 1 && (file_edges.0.is_some() || file_edges.1.is_some()) {
-            let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
-            return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
-        }
-        self.only_reading(i, 0..segment.lines.len(), &options, line)
+        (options, line)
     }
 
     /// Returns the one of these lines of the file that these lines of a segment can replace.
@@ -208,18 +260,18 @@ impl Reader<'_> {
         options: &[Range<usize>],
         line: usize,
     ) -> Result<Range<usize>, Kind> {
-        let possible = |lines: &&Range<usize>| self.may_stand_for(i, own.clone(), (*lines).clone());
-        let is_single = options.len() == 1;
-        let mut left = options.iter().filter(|lines| is_single || possible(lines));
+        let check = |lines: &Range<usize>| self.check(i, own.clone(), lines);
+        let mut left = options.iter().filter(|lines| options.len() == 1 || check(lines).is_ok());
         let Some(one) = left.next() else {
             let none = || self.uncertain(line, SketchDoubt::NoAnchor, 0..0);
-            return options.first().cloned().ok_or_else(none);
+            return Err(options.first().and_then(|lines| check(lines).err()).unwrap_or_else(none));
         };
+        let is_best = options.len() == 1 || self.is_best(i, own.clone(), one, options);
         let is_of = |end: Option<usize>, at: usize| end.is_none_or(|end| end == at);
         let is_of_definition = (own.start > 0 || is_of(self.first_of_definition(i), one.start))
             && (own.end < self.segments[i].lines.len() || is_of(self.last_of_definition(i), one.end));
         let mut is_only = || left.all(|other| self.is_same_change(i, own.clone(), one, other));
-        if options.len() < READINGS && is_of_definition && is_only() {
+        if options.len() < READINGS && is_of_definition && is_best && is_only() {
             return Ok(one.clone());
         }
         let at =
@@ -228,6 +280,42 @@ impl Reader<'_> {
         lines.sort_unstable();
         lines.dedup();
         Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0))
+    }
+
+    /// Returns whether these lines of the file explain the lines of a segment better than all others: brackets stay in
+    /// balance, and no line that is new here is like one that only another reading has.
+    fn is_best(&self, i: usize, own: Range<usize>, one: &Range<usize>, options: &[Range<usize>]) -> bool {
+        let mut number = self.segments[i].first + own.start;
+        let changes = self.changes(i, own, one.clone());
+        let (mut went, mut came): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+        let mut open = 0;
+        for line in &changes {
+            match (line.before(), line.after()) {
+                (Some(old), None) => {
+                    open -= net(old);
+                    went.push(old);
+                }
+                (None, Some(new)) => {
+                    open += net(new);
+                    came.extend(Some(new).filter(|_| !self.is_in_new_definition(number)));
+                }
+                _ => {}
+            }
+            number += usize::from(line.after().is_some());
+        }
+        if came.contains(&REMOVAL) {
+            return false;
+        }
+        let start = options.iter().map(|lines| lines.start).min().unwrap_or(one.start);
+        let end = options.iter().map(|lines| lines.end).max().unwrap_or(one.end);
+        let others = || self.file[start..one.start].iter().chain(&self.file[one.end..end]);
+        let is_like = |new: &str, old: &[u8]| new.as_bytes() == old || are_alike(new.as_bytes(), old);
+        let is_elsewhere = |new: &&str| {
+            is_telling(new.as_bytes())
+                && !went.iter().any(|old| is_like(new, old.as_bytes()))
+                && others().any(|old| is_like(new, old))
+        };
+        open == 0 && !came.iter().any(is_elsewhere)
     }
 
     /// Returns whether the file is the same if these lines of a segment replace some or other lines of it.
@@ -338,7 +426,7 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let below_blank = (top..at).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
+        let below_blank = (top..known.1).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
         let starts = places.iter().copied().chain(below_blank).rev().take(READINGS);
         let options: Vec<_> = starts.map(|start| start..known.1 + 1).collect();
         self.only_reading(i, 0..known.0 + 1, &options, segment.first).map(|lines| lines.start)
@@ -382,7 +470,7 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let above_blank = (at..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
+        let above_blank = (known.1 + 1..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
         let ends = places.iter().map(|last| last + 1).chain(above_blank).take(READINGS);
         let options: Vec<_> = ends.map(|end| known.1..end).collect();
         self.only_reading(i, known.0..segment.lines.len(), &options, segment.last()).map(|lines| lines.end)

@@ -172,6 +172,12 @@ fn balance(lines: &[&str]) -> Option<usize> {
     Some(open)
 }
 
+/// Returns how many more brackets a line opens than it closes.
+pub(super) fn net(line: &str) -> isize {
+    let count = |brackets: [char; 3]| line.matches(brackets).count().cast_signed();
+    count(['(', '[', '{']) - count([')', ']', '}'])
+}
+
 /// Returns whether a block that begins in these lines does not end in them.
 pub(super) fn leaves_open(lines: &[Option<&str>]) -> bool {
     balance(&shown(lines)).is_some_and(|open| open > 0)

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::anchors::Pair;
 use super::{DefinitionPlace, REMOVAL, Reader, SHOWN_COLUMNS, are_alike, is_blank, is_same, is_telling};
 use crate::excerpt::around;
 use crate::patch::Line;
@@ -28,30 +29,9 @@ pub(super) struct Dropped {
 }
 
 impl Reader<'_> {
-    /// Returns whether lines of a segment can be meant for these lines of the file: not if more of them go than others can
-    /// have come in their place, in whatever order, or if a definition goes.
-    pub(super) fn may_stand_for(&self, i: usize, own: Range<usize>, range: Range<usize>) -> bool {
-        let lines = self.changes(i, own, range.clone());
-        let filled = |line: &&str| !line.trim().is_empty();
-        let went = lines.iter().filter(|line| !line.is_context()).filter_map(Line::before).filter(filled);
-        let came = lines.iter().filter(|line| !line.is_context()).filter_map(Line::after).filter(filled);
-        let came: Vec<&str> = came.collect();
-        if came.contains(&REMOVAL) {
-            return true;
-        }
-        let went: Vec<&str> = went.filter(|line| is_telling(line.as_bytes())).collect();
-        let is_like = |old: &str, new: &str| old == new || are_alike(old.as_bytes(), new.as_bytes());
-        let are_like = went.iter().any(|old| came.iter().any(|new| is_like(old, new)));
-        (are_like || went.len() <= came.len())
-            && self.lost_definition(i, &range, &lines, range.start).is_none_or(|one| {
-                let name = one.path.rsplit('.').next().unwrap_or_default();
-                came.iter().any(|new| new.contains(name))
-            })
-    }
-
     /// Refuses to take away lines where the sketch does not say so. A definition that the sketch shows as a whole may lose
     /// some; returns them.
-    pub(super) fn check_loss(&self, i: usize, start: usize, lines: &[Line]) -> Result<Vec<Dropped>, Kind> {
+    pub(super) fn check_loss(&self, i: usize, start: Pair, lines: &[Line]) -> Result<Vec<Dropped>, Kind> {
         let segment = &self.segments[i];
         let lost = self.lost(i, start, lines)?;
         let mut all = Vec::new();
@@ -76,7 +56,7 @@ impl Reader<'_> {
     }
 
     /// Returns the lines of the file that definitions lose which the sketch shows as a whole. Refuses other losses.
-    fn lost(&self, i: usize, start: usize, lines: &[Line]) -> Result<Vec<usize>, Kind> {
+    fn lost(&self, i: usize, start: Pair, lines: &[Line]) -> Result<Vec<usize>, Kind> {
         let segment = &self.segments[i];
         let mut all = Vec::new();
         for Exchange { gone, come, is_said } in exchanges(start, lines) {
@@ -99,7 +79,7 @@ impl Reader<'_> {
             if came.is_empty() && !is_whole {
                 return Err(self.uncertain(line, SketchDoubt::Deletes, gone));
             }
-            if let Some(lost) = self.lost_definition(i, &gone, lines, start) {
+            if let Some(lost) = self.lost_definition(i, &gone, lines, start.1) {
                 let title = lost.title.clone();
                 let shown = lost.first.max(1) - 1..lost.last;
                 return Err(self.uncertain(line, SketchDoubt::LosesDefinition { title }, shown));
@@ -190,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether a line of the sketch belongs to a definition that the file does not have.
-    fn is_in_new_definition(&self, number: usize) -> bool {
+    pub(super) fn is_in_new_definition(&self, number: usize) -> bool {
         let holds = |one: &&DefinitionPlace| (one.first..=one.last).contains(&number);
         let has = |one: &DefinitionPlace| self.outlines.file.iter().any(|known| is_same(known, one));
         self.outlines.sketch.iter().find(holds).is_some_and(|one| !has(one))
@@ -211,11 +191,11 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the exchanges of a stretch that begins at this line of the file. Those between which there are only lines such
+/// Returns the exchanges of a stretch that begins at this line of a segment and of the file. Those between which there are only lines such
 /// as brackets are one, unless the sketch says of either that lines go.
-fn exchanges(start: usize, lines: &[Line]) -> Vec<Exchange> {
+fn exchanges(start: Pair, lines: &[Line]) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
-    let (mut at, mut k) = (start, 0);
+    let (mut k, mut at) = start;
     let mut parted = true;
     for run in lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         if run[0].is_context() {

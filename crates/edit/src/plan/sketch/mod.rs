@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
     fn stretch(&self, i: usize, range: Range<usize>) -> Result<Stretch, Kind> {
         let segment = &self.segments[i];
         let mut lines = self.changes(i, 0..segment.lines.len(), range.clone());
-        let dropped = self.check_loss(i, range.start, &lines)?;
+        let dropped = self.check_loss(i, (0, range.start), &lines)?;
         self.check_indentation(i, &lines)?;
         lines.retain(|line| !matches!(line, Line::Added(text) if text == REMOVAL));
         let mut added = segment.first;
