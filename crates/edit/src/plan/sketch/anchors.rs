@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::beside::{closes, ends_own_block, leaves_open, net};
-use super::{DefinitionPlace, REMOVAL, Reader, are_alike, is_blank, is_telling, likeness};
+use super::{DefinitionPlace, REMOVAL, Reader, are_alike, is_blank, is_same, is_telling, likeness};
 use crate::problem::{Kind, SketchDoubt};
 
 /// How many lines that stay are compared with new ones beside a marker.
@@ -107,7 +107,7 @@ impl Reader<'_> {
     /// Checks what these lines of a segment take away in the place of these lines of the file.
     fn check(&self, i: usize, own: Range<usize>, lines: &Range<usize>) -> Result<(), Kind> {
         let changes = self.changes(i, own.clone(), lines.clone());
-        self.check_loss(i, (own.start, lines.start), &changes).map(drop)
+        self.lost(i, (own.start, lines.start), &changes).map(drop)
     }
 
     /// Returns the lines of each segment that stand once in the file and once in the sketch. They must be in order, except
@@ -217,11 +217,12 @@ impl Reader<'_> {
     ) -> Result<Range<usize>, Kind> {
         let (options, line) = self.edge_readings(i, file_edges, window);
         // A bracket at the end of the file says little: a marker may be missing below it.
-        if options.len() > 1 && (file_edges.0.is_some() || file_edges.1.is_some()) {
+        let is_outer = file_edges.0.is_some() || file_edges.1.is_some();
+        if options.len() == READINGS || options.len() > 1 && is_outer {
             let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
             return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
         }
-        self.only_reading(i, 0..self.segments[i].lines.len(), &options, line)
+        self.only_reading(i, 0..self.segments[i].lines.len(), &options, window, line)
     }
 
     /// Returns the readings of a segment by its edges, and its line that has several places.
@@ -258,6 +259,7 @@ impl Reader<'_> {
         i: usize,
         own: Range<usize>,
         options: &[Range<usize>],
+        within: &Range<usize>,
         line: usize,
     ) -> Result<Range<usize>, Kind> {
         let check = |lines: &Range<usize>| self.check(i, own.clone(), lines);
@@ -266,12 +268,13 @@ impl Reader<'_> {
             let none = || self.uncertain(line, SketchDoubt::NoAnchor, 0..0);
             return Err(options.first().and_then(|lines| check(lines).err()).unwrap_or_else(none));
         };
-        let is_best = options.len() == 1 || self.is_best(i, own.clone(), one, options);
+        let is_best = options.len() == 1 || self.is_best(i, own.clone(), one, within);
         let is_of = |end: Option<usize>, at: usize| end.is_none_or(|end| end == at);
         let is_of_definition = (own.start > 0 || is_of(self.first_of_definition(i), one.start))
             && (own.end < self.segments[i].lines.len() || is_of(self.last_of_definition(i), one.end));
         let mut is_only = || left.all(|other| self.is_same_change(i, own.clone(), one, other));
-        if options.len() < READINGS && is_of_definition && is_best && is_only() {
+        let are_all = options.len() < READINGS || options.last().is_some_and(|last| check(last).is_err());
+        if are_all && is_of_definition && is_best && is_only() {
             return Ok(one.clone());
         }
         let at =
@@ -284,8 +287,14 @@ impl Reader<'_> {
 
     /// Returns whether these lines of the file explain the lines of a segment better than all others: brackets stay in
     /// balance, and no line that is new here is like one that only another reading has.
-    fn is_best(&self, i: usize, own: Range<usize>, one: &Range<usize>, options: &[Range<usize>]) -> bool {
-        let mut number = self.segments[i].first + own.start;
+    fn is_best(&self, i: usize, own: Range<usize>, one: &Range<usize>, within: &Range<usize>) -> bool {
+        let segment = &self.segments[i];
+        let is_new = |number: usize| {
+            let holds = |one: &&DefinitionPlace| (one.first..=one.last).contains(&number);
+            let mut whole = self.outlines.sketch.iter().filter(holds).filter(|one| self.is_whole(one, segment));
+            whole.any(|one| !self.outlines.file.iter().any(|known| is_same(known, one)))
+        };
+        let mut number = segment.first + own.start;
         let changes = self.changes(i, own, one.clone());
         let (mut went, mut came): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         let mut open = 0;
@@ -297,7 +306,7 @@ impl Reader<'_> {
                 }
                 (None, Some(new)) => {
                     open += net(new);
-                    came.extend(Some(new).filter(|_| !self.is_in_new_definition(number)));
+                    came.extend(Some(new).filter(|_| !is_new(number)));
                 }
                 _ => {}
             }
@@ -306,9 +315,7 @@ impl Reader<'_> {
         if came.contains(&REMOVAL) {
             return false;
         }
-        let start = options.iter().map(|lines| lines.start).min().unwrap_or(one.start);
-        let end = options.iter().map(|lines| lines.end).max().unwrap_or(one.end);
-        let others = || self.file[start..one.start].iter().chain(&self.file[one.end..end]);
+        let others = || self.file[within.start..one.start].iter().chain(&self.file[one.end..within.end]);
         let is_like = |new: &str, old: &[u8]| new.as_bytes() == old || are_alike(new.as_bytes(), old);
         let is_elsewhere = |new: &&str| {
             is_telling(new.as_bytes())
@@ -426,10 +433,11 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let below_blank = (top..known.1).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
-        let starts = places.iter().copied().chain(below_blank).rev().take(READINGS);
+        let below_blank = (top..known.1).filter(|at| is_blank(self.file[*at])).map(|at| at + 1);
+        let starts: Vec<usize> = if is_shown { below_blank.collect() } else { places.to_vec() };
+        let starts = starts.into_iter().rev().take(READINGS);
         let options: Vec<_> = starts.map(|start| start..known.1 + 1).collect();
-        self.only_reading(i, 0..known.0 + 1, &options, segment.first).map(|lines| lines.start)
+        self.only_reading(i, 0..known.0 + 1, &options, &(top..known.1 + 1), segment.first).map(|lines| lines.start)
     }
 
     /// Returns the line of the file before which a segment ends, from a line further up that is known.
@@ -470,10 +478,11 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let above_blank = (known.1 + 1..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
-        let ends = places.iter().map(|last| last + 1).chain(above_blank).take(READINGS);
-        let options: Vec<_> = ends.map(|end| known.1..end).collect();
-        self.only_reading(i, known.0..segment.lines.len(), &options, segment.last()).map(|lines| lines.end)
+        let above_blank = (known.1 + 1..bottom).filter(|at| is_blank(self.file[*at]));
+        let ends: Vec<usize> =
+            if is_shown { above_blank.collect() } else { places.iter().map(|last| last + 1).collect() };
+        let options: Vec<_> = ends.into_iter().take(READINGS).map(|end| known.1..end).collect();
+        self.only_reading(i, known.0..segment.lines.len(), &options, &(known.1..bottom), segment.last()).map(|lines| lines.end)
     }
 
     /// Returns the line of the file with which a segment begins that begins with a definition.

@@ -34,6 +34,12 @@ impl Reader<'_> {
     pub(super) fn check_loss(&self, i: usize, start: Pair, lines: &[Line]) -> Result<Vec<Dropped>, Kind> {
         let segment = &self.segments[i];
         let lost = self.lost(i, start, lines)?;
+        for Exchange { gone, come, .. } in exchanges(start, lines).into_iter().filter(|one| !one.is_said) {
+            if let Some(lead) = self.lost_lead(i, &gone) {
+                let line = segment.first + come.start.min(segment.lines.len() - 1);
+                return Err(self.uncertain(line, SketchDoubt::Deletes, lead));
+            }
+        }
         let mut all = Vec::new();
         for shown in self.outlines.sketch.iter().filter(|shown| self.is_whole(shown, segment)) {
             let Some(one) = self.counterpart(shown).filter(|one| one.is_certain) else { continue };
@@ -56,7 +62,7 @@ impl Reader<'_> {
     }
 
     /// Returns the lines of the file that definitions lose which the sketch shows as a whole. Refuses other losses.
-    fn lost(&self, i: usize, start: Pair, lines: &[Line]) -> Result<Vec<usize>, Kind> {
+    pub(super) fn lost(&self, i: usize, start: Pair, lines: &[Line]) -> Result<Vec<usize>, Kind> {
         let segment = &self.segments[i];
         let mut all = Vec::new();
         for Exchange { gone, come, is_said } in exchanges(start, lines) {
@@ -83,9 +89,6 @@ impl Reader<'_> {
                 let title = lost.title.clone();
                 let shown = lost.first.max(1) - 1..lost.last;
                 return Err(self.uncertain(line, SketchDoubt::LosesDefinition { title }, shown));
-            }
-            if let Some(lead) = self.lost_lead(i, &gone) {
-                return Err(self.uncertain(line, SketchDoubt::Deletes, lead));
             }
             // A new line can replace several like it, such as a call that was split, but not in two paragraphs.
             let is_one = gone.clone().any(|at| !filled(&at));
