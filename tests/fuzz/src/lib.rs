@@ -1,11 +1,14 @@
 //! The checks of the fuzz targets. Each is a function of its input that panics when a promise is broken. A target only
 //! calls it.
 
+extern crate alloc;
+
 pub mod data;
 pub mod finder;
 pub mod near;
 pub mod parsers;
 pub mod plan;
+pub mod sketch;
 pub mod text;
 
 use arbitrary::{Arbitrary, Result, Unstructured};

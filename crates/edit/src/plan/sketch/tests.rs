@@ -12,6 +12,10 @@ use crate::plan::{Source, Sources, build};
 use crate::text::Text;
 use proptest::prelude::*;
 
+#[path = "../../../tests/random/sketch.rs"]
+#[expect(unreachable_pub, reason = "the fuzz target uses it too")]
+mod random;
+
 /// The file after a sketch, or the line of the sketch and what is not certain about it.
 fn applied(file: &str, sketch: &str) -> Result<String, String> {
     let mut sources = Sources::default();
@@ -272,6 +276,18 @@ proptest! {
             // Blank lines beside a marker are layout.
             let filled = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(String::from).collect::<Vec<_>>();
             prop_assert_eq!(filled(&result), filled(&after), "{}", sketch);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    /// A sketch of a known change makes exactly that change or is refused, also without its first or last marker.
+    #[test]
+    fn a_sketch_of_definitions_is_never_wrong(bytes in prop::collection::vec(any::<u8>(), 20..120)) {
+        let sample = random::sample(&bytes);
+        if let Ok(result) = applied(&sample.before, &sample.sketch) {
+            prop_assert_eq!(result, sample.after, "{}", sample.sketch);
         }
     }
 }
