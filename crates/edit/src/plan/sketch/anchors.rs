@@ -6,13 +6,14 @@
 //! the others would lose lines without a word. A segment without a distinctive line is read by the lines at both its
 //! edges. Where the text does not decide, a definition does that begins or ends there, and has the name of one of the file.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::beside::{closes, ends_own_block, leaves_open, net};
+use super::beside::{closes, depth, ends_own_block, leaves_open, net};
 use super::{DefinitionPlace, REMOVAL, Reader, are_alike, is_blank, is_same, is_telling, likeness};
+use crate::patch::Line;
 use crate::problem::{Kind, SketchDoubt};
 
 /// How many lines that stay are compared with new ones beside a marker.
@@ -75,7 +76,11 @@ impl Reader<'_> {
     }
 
     /// Returns the lines that each segment replaces where some of them have several readings, but these have only one order.
-    fn only_chain(&self, pairs: &[Vec<Pair>], found: &[Option<Range<usize>>]) -> Option<Vec<Option<Range<usize>>>> {
+    fn only_chain(
+        &self,
+        pairs: &[Vec<Pair>],
+        found: &[Option<Range<usize>>],
+    ) -> Option<Vec<Option<Range<usize>>>> {
         let mut chains = vec![Vec::new()];
         for (i, known) in found.iter().enumerate() {
             let readings = match known {
@@ -88,10 +93,14 @@ impl Reader<'_> {
             };
             let longer = |chain: &Vec<Option<Range<usize>>>, next: &Range<usize>| {
                 let last: Option<&Range<usize>> = chain.last().and_then(Option::as_ref);
-                let is_below = last.is_none_or(|last| last.end < next.start && !self.is_empty(last.end..next.start));
+                let is_below = last.is_none_or(|last| last.end <= next.start);
                 is_below.then(|| chain.iter().cloned().chain([Some(next.clone())]).collect::<Vec<_>>())
             };
-            chains = chains.iter().flat_map(|chain| readings.iter().filter_map(move |next| longer(chain, next))).take(CHAINS).collect();
+            chains = chains
+                .iter()
+                .flat_map(|chain| readings.iter().filter_map(move |next| longer(chain, next)))
+                .take(CHAINS)
+                .collect();
             if chains.len() == CHAINS {
                 return None;
             }
@@ -107,7 +116,20 @@ impl Reader<'_> {
     /// Checks what these lines of a segment take away in the place of these lines of the file.
     fn check(&self, i: usize, own: Range<usize>, lines: &Range<usize>) -> Result<(), Kind> {
         let changes = self.changes(i, own.clone(), lines.clone());
-        self.lost(i, (own.start, lines.start), &changes).map(drop)
+        let filled = |line: &&str| !line.trim().is_empty();
+        let changed = || changes.iter().filter(|line| !line.is_context());
+        let went = changed().filter_map(Line::before).filter(|line| is_telling(line.as_bytes())).count();
+        let came = changed().filter_map(Line::after).filter(filled).count();
+        let is_lost = |kind: &Kind| match kind {
+            Kind::UncertainSketch(one) => {
+                went > came || matches!(one.doubt, SketchDoubt::LosesDefinition { .. })
+            }
+            _ => false,
+        };
+        self.lost(i, (own.start, lines.start), &changes).map(drop).or_else(|kind| match is_lost(&kind) {
+            true => Err(kind),
+            false => Ok(()),
+        })
     }
 
     /// Returns the lines of each segment that stand once in the file and once in the sketch. They must be in order, except
@@ -218,11 +240,22 @@ impl Reader<'_> {
         let (options, line) = self.edge_readings(i, file_edges, window);
         // A bracket at the end of the file says little: a marker may be missing below it.
         let is_outer = file_edges.0.is_some() || file_edges.1.is_some();
-        if options.len() == READINGS || options.len() > 1 && is_outer {
+        let lines = &self.segments[i].lines;
+        let is_known = |end: Option<usize>, edge: Option<&Option<&str>>| {
+            end.is_none() || edge.is_some_and(|edge| edge.is_some_and(|edge| is_telling(edge.as_bytes())))
+        };
+        let tells = is_known(file_edges.0, lines.first()) && is_known(file_edges.1, lines.last());
+        if options.len() == READINGS || is_outer && options.len() > usize::from(tells) {
             let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
             return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
         }
-        self.only_reading(i, 0..self.segments[i].lines.len(), &options, window, line)
+        let read = self.only_reading(i, 0..self.segments[i].lines.len(), &options, window, line)?;
+        // A marker stands for something.
+        let is_beside = (i > 0 || file_edges.0.is_some() || !self.is_empty(0..read.start))
+            && (i + 1 < self.segments.len()
+                || file_edges.1.is_some()
+                || !self.is_empty(read.end..self.file.len()));
+        is_beside.then_some(read).ok_or_else(|| self.uncertain(line, SketchDoubt::NoAnchor, 0..0))
     }
 
     /// Returns the readings of a segment by its edges, and its line that has several places.
@@ -242,11 +275,8 @@ impl Reader<'_> {
             .1
             .map_or_else(|| places(segment.last(), segment.last() + 1), |end| vec![end.saturating_sub(1)]);
         let most = 2 * segment.lines.len() + COMPARED;
-        let is_possible = |lines: &Range<usize>| {
-            // One line is an edge on both sides.
-            let is_long = segment.lines.len() == 1 || lines.len() > 1;
-            is_long && !lines.is_empty() && lines.len() <= most
-        };
+        // One line may be the edge on both sides.
+        let is_possible = |lines: &Range<usize>| !lines.is_empty() && lines.len() <= most;
         let pairs = starts.iter().flat_map(|start| ends.iter().map(|end| *start..end + 1));
         let options: Vec<Range<usize>> = pairs.filter(is_possible).take(READINGS).collect();
         let line = if starts.len() > 1 { segment.first } else { segment.last() };
@@ -291,25 +321,37 @@ impl Reader<'_> {
         let segment = &self.segments[i];
         let is_new = |number: usize| {
             let holds = |one: &&DefinitionPlace| (one.first..=one.last).contains(&number);
-            let mut whole = self.outlines.sketch.iter().filter(holds).filter(|one| self.is_whole(one, segment));
+            let mut whole =
+                self.outlines.sketch.iter().filter(holds).filter(|one| self.is_whole(one, segment));
             whole.any(|one| !self.outlines.file.iter().any(|known| is_same(known, one)))
         };
         let mut number = segment.first + own.start;
         let changes = self.changes(i, own, one.clone());
         let (mut went, mut came): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-        let mut open = 0;
+        let (mut open, mut at) = (0, one.start);
+        // The line of the file above new lines, if it begins no block there.
+        let mut above: Option<&str> = None;
         for line in &changes {
             match (line.before(), line.after()) {
                 (Some(old), None) => {
-                    open -= net(old);
+                    open -= net(old.as_bytes());
                     went.push(old);
                 }
                 (None, Some(new)) => {
-                    open += net(new);
+                    let is_deeper = |above: &str| depth(new.as_bytes()) > depth(above.as_bytes());
+                    if !new.trim().is_empty() && above.take().is_some_and(is_deeper) {
+                        return false;
+                    }
+                    open += net(new.as_bytes());
                     came.extend(Some(new).filter(|_| !is_new(number)));
                 }
-                _ => {}
+                (_, kept) => {
+                    let begins = |line: &&str| self.cuts_block(Some(line), at + 1..self.file.len());
+                    let filled = kept.filter(|line| !line.trim().is_empty());
+                    above = filled.map_or(above, |line| Some(line).filter(|line| !begins(line)));
+                }
             }
+            at += usize::from(line.before().is_some());
             number += usize::from(line.after().is_some());
         }
         if came.contains(&REMOVAL) {
@@ -356,9 +398,11 @@ impl Reader<'_> {
         let are_like = |(new, old): (&Option<&str>, &&[u8])| {
             new.is_some_and(|new| new.as_bytes() == *old || likeness(new.as_bytes(), old).is_gt())
         };
+        // What goes above a bracket may be all up to a later one if a marker is missing.
+        let says_little = |edge: &str| new.contains(&None) && !is_telling(edge.as_bytes());
         let begins = match edge {
             Some(edge) => {
-                edge.as_bytes() == self.file[at]
+                edge.as_bytes() == self.file[at] && !says_little(edge)
                     || (!new.is_empty()
                         && new.len() == old.len()
                         && new.iter().zip(&self.file[old]).all(are_like))
@@ -433,11 +477,12 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let below_blank = (top..known.1).filter(|at| is_blank(self.file[*at])).map(|at| at + 1);
-        let starts: Vec<usize> = if is_shown { below_blank.collect() } else { places.to_vec() };
+        let below_blank = (top..known.1).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
+        let starts: BTreeSet<usize> = places.iter().copied().chain(below_blank).collect();
         let starts = starts.into_iter().rev().take(READINGS);
         let options: Vec<_> = starts.map(|start| start..known.1 + 1).collect();
-        self.only_reading(i, 0..known.0 + 1, &options, &(top..known.1 + 1), segment.first).map(|lines| lines.start)
+        self.only_reading(i, 0..known.0 + 1, &options, &(top..known.1 + 1), segment.first)
+            .map(|lines| lines.start)
     }
 
     /// Returns the line of the file before which a segment ends, from a line further up that is known.
@@ -478,11 +523,11 @@ impl Reader<'_> {
         if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
             return Err(new());
         }
-        let above_blank = (known.1 + 1..bottom).filter(|at| is_blank(self.file[*at]));
-        let ends: Vec<usize> =
-            if is_shown { above_blank.collect() } else { places.iter().map(|last| last + 1).collect() };
+        let above_blank = (known.1 + 1..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
+        let ends: BTreeSet<usize> = places.iter().map(|last| last + 1).chain(above_blank).collect();
         let options: Vec<_> = ends.into_iter().take(READINGS).map(|end| known.1..end).collect();
-        self.only_reading(i, known.0..segment.lines.len(), &options, &(known.1..bottom), segment.last()).map(|lines| lines.end)
+        self.only_reading(i, known.0..segment.lines.len(), &options, &(known.1..bottom), segment.last())
+            .map(|lines| lines.end)
     }
 
     /// Returns the line of the file with which a segment begins that begins with a definition.

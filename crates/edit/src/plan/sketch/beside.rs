@@ -173,9 +173,9 @@ fn balance(lines: &[&str]) -> Option<usize> {
 }
 
 /// Returns how many more brackets a line opens than it closes.
-pub(super) fn net(line: &str) -> isize {
-    let count = |brackets: [char; 3]| line.matches(brackets).count().cast_signed();
-    count(['(', '[', '{']) - count([')', ']', '}'])
+pub(super) fn net(line: &[u8]) -> isize {
+    let count = |brackets: &[u8]| line.iter().filter(|byte| brackets.contains(byte)).count().cast_signed();
+    count(b"([{") - count(b")]}")
 }
 
 /// Returns whether a block that begins in these lines does not end in them.
@@ -184,6 +184,6 @@ pub(super) fn leaves_open(lines: &[Option<&str>]) -> bool {
 }
 
 /// Returns by how many blanks and tabs a line is indented.
-fn depth(line: &[u8]) -> usize {
+pub(super) fn depth(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

@@ -100,6 +100,7 @@ fn read(h: &Haystack<'_>, sketch: &Sketch, outlines: Outlines<'_>) -> Result<Vec
         let stretch = reader.stretch(i, range)?;
         stretches.extend(Some(stretch).filter(|stretch| !stretch.lines.iter().all(Line::is_context)));
     }
+    reader.check_balance(&stretches)?;
     match stretches.is_empty() {
         true => Err(Kind::NoOp { why: NoChange::AlreadyHeld }),
         false => Ok(stretches),
@@ -200,6 +201,23 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(Stretch { range, lines, dropped })
+    }
+
+    /// Refuses to leave brackets open or to close too many where the file is in balance: a marker may be missing.
+    fn check_balance(&self, stretches: &[Stretch]) -> Result<(), Kind> {
+        let is_balanced = self.file.iter().map(|line| beside::net(line)).sum::<isize>() == 0;
+        let net = |side: fn(&Line) -> Option<&str>, stretch: &Stretch| -> isize {
+            stretch.lines.iter().filter_map(side).map(|line| beside::net(line.as_bytes())).sum()
+        };
+        let change = |stretch: &Stretch| net(Line::after, stretch) - net(Line::before, stretch);
+        if !is_balanced || stretches.iter().map(change).sum::<isize>() == 0 {
+            return Ok(());
+        }
+        let Some(stretch) = stretches.iter().find(|stretch| change(stretch) != 0) else { return Ok(()) };
+        let added = stretch.lines.iter().find(|line| !line.is_context()).and_then(Line::after);
+        let number =
+            self.sketch.lines().find(|(_, line)| added == Some(*line)).map_or(1, |(number, _)| number);
+        Err(self.uncertain(number, SketchDoubt::Replaces, stretch.range.clone()))
     }
 
     /// Refuses new lines that are indented with blanks where the file has tabs alone, or the other way round. One blank is no
