@@ -241,10 +241,10 @@ impl Reader<'_> {
         // A bracket at the end of the file says little: a marker may be missing below it.
         let is_outer = file_edges.0.is_some() || file_edges.1.is_some();
         let lines = &self.segments[i].lines;
-        let is_known = |end: Option<usize>, edge: Option<&Option<&str>>| {
-            end.is_none() || edge.is_some_and(|edge| edge.is_some_and(|edge| is_telling(edge.as_bytes())))
+        let tells = |end: Option<usize>, edge: Option<&Option<&str>>| {
+            end.is_none() || !edge.copied().flatten().is_none_or(closes)
         };
-        let tells = is_known(file_edges.0, lines.first()) && is_known(file_edges.1, lines.last());
+        let tells = tells(file_edges.0, lines.first()) && tells(file_edges.1, lines.last());
         if options.len() == READINGS || is_outer && options.len() > usize::from(tells) {
             let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
             return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
