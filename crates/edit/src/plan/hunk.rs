@@ -351,9 +351,3 @@ fn shows_its_place(lines: &[Line]) -> bool {
     let stays = |line: &&Line| matches!(line, Line::Context(text) if is_telling(text.as_bytes()));
     lines.iter().filter(stays).count() > 1
 }
-
-/// Returns whether a hunk has only added lines, and nothing that says where.
-pub(super) fn is_bare(change: &LineChange) -> bool {
-    let LineChange { anchors, lines, at_end, hint, .. } = change;
-    anchors.is_empty() && !at_end && hint.is_none() && lines.iter().all(|line| line.before().is_none())
-}

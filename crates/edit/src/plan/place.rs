@@ -9,7 +9,6 @@ use core::iter::repeat_n;
 use core::ops::Range;
 
 use super::carry::Replacement;
-use super::hunk::is_bare;
 use super::numbering::{HunkNumbers, Numbering};
 use super::splice;
 use super::suspect;
@@ -21,7 +20,9 @@ use crate::find::{
     contents,
 };
 use crate::follow::{CurrentLines, NamedLines};
-use crate::patch::{BlockChange, Change, Hunk, Line, NewLines, NumberedChange, Part, Piece, RangeChange};
+use crate::patch::{
+    BlockChange, Change, Hunk, Line, LineChange, NewLines, NumberedChange, Part, Piece, RangeChange,
+};
 use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::Text;
 
@@ -426,6 +427,12 @@ impl Placer<'_> {
             taken: None,
         });
     }
+}
+
+/// Returns whether a hunk has only added lines, and nothing that says where.
+fn is_bare(change: &LineChange) -> bool {
+    let LineChange { anchors, lines, at_end, hint, .. } = change;
+    anchors.is_empty() && !at_end && hint.is_none() && lines.iter().all(|line| line.before().is_none())
 }
 
 /// Joins pieces into one block of lines, with the elisions between them.
