@@ -267,7 +267,15 @@ impl Collect<'_> {
     }
 
     fn finish(self) -> Vec<Definition> {
-        self.found.into_iter().map(|found| found.definition).collect()
+        let definitions: Vec<Definition> = self.found.into_iter().map(|found| found.definition).collect();
+        // The walk of a broken tree can reach a definition after others that begin below it.
+        let mut order: Vec<usize> = (0..definitions.len()).collect();
+        order.sort_by_key(|at| *definitions[*at].lines.start());
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, at)| places[*at] = place);
+        let parent = |one: &Definition| one.parent.map(|parent| places[parent]);
+        let moved = |at: &usize| Definition { parent: parent(&definitions[*at]), ..definitions[*at].clone() };
+        order.iter().map(moved).collect()
     }
 }
 
