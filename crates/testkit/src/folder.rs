@@ -133,7 +133,7 @@ pub fn uri(path: &Path) -> String {
 fn is_for_locks(name: &str) -> bool {
     let Some(inner) = name.strip_prefix("state/") else { return false };
     let in_vault = inner.strip_prefix("roots/").and_then(|root| root.split_once('/'));
-    inner == "key"
+    matches!(inner, "key" | ".emend")
         || in_vault
             .is_some_and(|(_, file)| matches!(file, "folder" | "locks" | "sharing" | "history/" | "tx/"))
 }
