@@ -86,6 +86,12 @@ impl Problem {
         self
     }
 
+    /// Attributes the problem to a file, unless it is attributed to one.
+    #[must_use]
+    pub fn or_at(self, path: &str) -> Self {
+        if self.path.is_some() { self } else { self.at(path) }
+    }
+
     /// Attributes the problem to a hunk.
     #[must_use]
     pub fn in_hunk(mut self, number: usize) -> Self {
@@ -125,6 +131,18 @@ impl Problem {
 impl From<Kind> for Problem {
     fn from(kind: Kind) -> Self {
         Self::new(kind)
+    }
+}
+
+impl From<Problem> for Vec<Problem> {
+    fn from(problem: Problem) -> Self {
+        alloc::vec![problem]
+    }
+}
+
+impl From<Kind> for Vec<Problem> {
+    fn from(kind: Kind) -> Self {
+        alloc::vec![Problem::new(kind)]
     }
 }
 

@@ -59,16 +59,7 @@ impl Placer<'_> {
     /// Inserts the lines of a hunk that has no others before line `line`.
     fn insert_alone(&mut self, number: usize, line: usize, change: &LineChange) -> Result<(), Kind> {
         self.insert(number, line, &change.lines, change.final_newline)?;
-        self.placed.push(PlacedHunk {
-            number,
-            line,
-            lines: 0,
-            layer: Some(Layer::Exact),
-            places: 1,
-            forgiven: Vec::new(),
-            named: None,
-            taken: None,
-        });
+        self.placed.push(PlacedHunk { layer: Some(Layer::Exact), ..PlacedHunk::new(number, line, 0) });
         Ok(())
     }
 
@@ -202,11 +193,11 @@ impl Placer<'_> {
 
     /// Returns the lines of the definitions of which these lines have the name, or are the first.
     fn definitions_at(&self, named: &[usize]) -> Result<Vec<Range<usize>>, Kind> {
-        let Some((places, name)) = self.places else { return Ok(Vec::new()) };
+        let Some(places) = self.numbering.sources.places else { return Ok(Vec::new()) };
         if self.definitions.get().is_none() {
             self.budget.spend(self.bytes().len())?;
         }
-        let all = self.definitions.get_or_init(|| places(name, self.bytes()));
+        let all = self.definitions.get_or_init(|| places(self.numbering.name, self.bytes()));
         let is_named =
             |line: usize| line.checked_sub(1).is_some_and(|line| named.binary_search(&line).is_ok());
         let mut found: Vec<Range<usize>> = all

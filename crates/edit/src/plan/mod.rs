@@ -58,20 +58,30 @@ use crate::version::Version;
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     names: BTreeMap<String, String>,
-    states: BTreeMap<String, Source>,
-    executables: BTreeSet<String>,
-    renumbered: BTreeSet<String>,
-    /// How files came to what they are, by their names and then by older versions.
-    since: BTreeMap<String, BTreeMap<String, Since>>,
-    /// Where definitions are in versions of files, by the names of the files and then by version.
-    symbols: BTreeMap<String, SymbolsOfVersions>,
-    /// The definitions of files and of sketches for them, by the names of the files and then by the hash of the text.
-    outlines: BTreeMap<String, BTreeMap<Version, Vec<DefinitionPlace>>>,
     refused: BTreeSet<String>,
-    ends_in_definition: Option<EndsInDefinition>,
-    places: Option<PlacesOf>,
-    /// The versions to which line numbers of a file refer that name none, where these are not on disk.
-    read: BTreeMap<String, String>,
+    files: BTreeMap<String, SourceFile>,
+    /// Tells whether a text ends in a definition, since nothing here knows languages.
+    pub ends_in_definition: Option<EndsInDefinition>,
+    /// Finds the definitions of a text.
+    pub places: Option<PlacesOf>,
+}
+
+/// A file that a request names, and what is known of its versions.
+#[derive(Clone, Debug, Default)]
+pub struct SourceFile {
+    text: Option<Arc<Text>>,
+    /// Whether the file is executable.
+    pub is_executable: bool,
+    /// Whether the file has changed since the caller saw its line numbers, so that numbers choose no place.
+    pub is_renumbered: bool,
+    /// The version to which line numbers refer that name none, if it is not on disk.
+    pub read: Option<String>,
+    /// How the file came from older versions to what is on disk. Line numbers of these versions are followed.
+    pub since: BTreeMap<String, Since>,
+    /// Where definitions are, by version and name.
+    pub symbols: BTreeMap<(String, SymbolPart), SymbolLines>,
+    /// The definitions of the file and of sketches for it, by the hash of the text.
+    pub outlines: BTreeMap<Version, Vec<DefinitionPlace>>,
 }
 
 /// Finds the definitions in a text of the file of this name.
@@ -79,9 +89,6 @@ pub type PlacesOf = fn(&str, &[u8]) -> Vec<DefinitionPlace>;
 
 /// Tells whether a text of the file of this name ends in a definition.
 pub type EndsInDefinition = fn(&str, &[u8]) -> bool;
-
-/// Where the definitions of a file are, by version and name.
-type SymbolsOfVersions = BTreeMap<(String, SymbolPart), SymbolLines>;
 
 /// The state of a path on disk.
 #[derive(Clone, Debug)]
@@ -95,26 +102,38 @@ pub enum Source {
 impl Sources {
     /// Records that the request's `written` path is the file called `name`, and its state.
     pub fn insert(&mut self, written: &str, name: &str, source: Source) {
-        self.names.insert(written.into(), name.into());
-        self.states.insert(name.into(), source);
+        self.alias(written, name);
+        self.file(name).text = match source {
+            Source::Present(text) => Some(text),
+            Source::Absent => None,
+        };
     }
 
-    /// Records that the file called `name` is executable.
-    pub fn set_executable(&mut self, name: &str) {
-        self.executables.insert(name.into());
+    /// Returns what is known of the file called `name`, to add to it.
+    pub fn file(&mut self, name: &str) -> &mut SourceFile {
+        self.files.entry(name.into()).or_default()
     }
 
-    /// Records that the file called `name` has changed since the caller saw its line numbers, so that numbers choose no
-    /// place.
-    pub fn set_renumbered(&mut self, name: &str) {
-        self.renumbered.insert(name.into());
+    /// Returns what is known of the file called `name`.
+    fn of(&self, name: &str) -> &SourceFile {
+        static UNKNOWN: SourceFile = SourceFile {
+            text: None,
+            is_executable: false,
+            is_renumbered: false,
+            read: None,
+            since: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            outlines: BTreeMap::new(),
+        };
+        self.files.get(name).unwrap_or(&UNKNOWN)
     }
 
     /// Replaces the text of the file called `name`.
     pub fn set_text(&mut self, name: &str, text: Arc<Text>) {
-        self.states.insert(name.into(), Source::Present(text));
+        let file = self.file(name);
+        file.text = Some(text);
         // How it came to the text before says nothing of this one.
-        self.since.remove(name);
+        file.since.clear();
     }
 
     /// Records that the request's `written` path is the known file called `name`.
@@ -125,55 +144,6 @@ impl Sources {
     /// Records that the request's `written` path cannot be used; the caller knows why ([`Kind::NoSource`]).
     pub fn refuse(&mut self, written: &str) {
         self.refused.insert(written.into());
-    }
-
-    /// Records how the file called `name` came from the version that the request calls so to what is on disk. Line
-    /// numbers of that version are followed.
-    pub fn set_since(&mut self, name: &str, version: &str, since: Since) {
-        self.since.entry(name.into()).or_default().insert(version.into(), since);
-    }
-
-    /// Returns how the file called `name` came to what is on disk from each version of which that is known.
-    fn since(&self, name: &str) -> Option<&BTreeMap<String, Since>> {
-        self.since.get(name)
-    }
-
-    /// Records where a definition is in the version of the file called `name` that the request calls so, or why it cannot
-    /// be taken.
-    pub fn set_symbol(&mut self, name: &str, version: &str, asked: &SymbolPart, found: SymbolLines) {
-        let key = (version.into(), asked.clone());
-        self.symbols.entry(name.into()).or_default().insert(key, found);
-    }
-
-    /// Sets how to find out whether a text ends in a definition, since nothing here knows languages.
-    pub fn set_ends_in_definition(&mut self, ends_in_definition: EndsInDefinition) {
-        self.ends_in_definition = Some(ends_in_definition);
-    }
-
-    /// Sets how to find the definitions of a text.
-    pub fn set_places(&mut self, places: PlacesOf) {
-        self.places = Some(places);
-    }
-
-    /// Records that line numbers of the file called `name` refer to this version, where the request names none.
-    pub fn set_read(&mut self, name: &str, version: &str) {
-        self.read.insert(name.into(), version.into());
-    }
-
-    /// Returns where definitions are in versions of the file called `name`, as far as anybody has looked for them.
-    fn symbols(&self, name: &str) -> Option<&SymbolsOfVersions> {
-        self.symbols.get(name)
-    }
-
-    /// Records the definitions of a text: of the file called `name`, or of a sketch for it. Sketches are placed without
-    /// them where they are not known.
-    pub fn set_outline(&mut self, name: &str, text: Version, definitions: Vec<DefinitionPlace>) {
-        self.outlines.entry(name.into()).or_default().insert(text, definitions);
-    }
-
-    /// Returns the definitions of the file called `name` and of sketches for it, as far as anybody has looked for them.
-    fn outlines(&self, name: &str) -> Option<&BTreeMap<Version, Vec<DefinitionPlace>>> {
-        self.outlines.get(name)
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
@@ -329,6 +299,13 @@ pub struct PlacedHunk {
     pub named: Option<NamedAs>,
     /// The other side, if it copies or moves lines. Both sides have the same number.
     pub taken: Option<Taken>,
+}
+
+impl PlacedHunk {
+    /// Makes a hunk at these lines, for which nothing was searched.
+    pub(super) fn new(number: usize, line: usize, lines: usize) -> Self {
+        Self { number, line, lines, layer: None, places: 1, forgiven: Vec::new(), named: None, taken: None }
+    }
 }
 
 /// How a request names lines.
@@ -493,7 +470,7 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Pl
     if files.is_empty() {
         let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
         let why = NoChange::AlreadyHeld;
-        return Err(alloc::vec![Problem::new(Kind::NoOp { why }).at(&names)]);
+        return Err(Problem::new(Kind::NoOp { why }).at(&names).into());
     }
     number_whole_files(&mut files);
     for file in &files {
@@ -579,16 +556,7 @@ fn number_whole_files(files: &mut [FilePlan]) {
     for (i, file) in unnumbered.enumerate() {
         let number = taken + i + 1;
         let (line, lines) = file.action.changed_lines();
-        file.hunks.push(PlacedHunk {
-            number,
-            line,
-            lines,
-            layer: None,
-            places: 1,
-            forgiven: Vec::new(),
-            named: None,
-            taken: None,
-        });
+        file.hunks.push(PlacedHunk::new(number, line, lines));
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
             edit.renumber(number);
         }

@@ -6,17 +6,16 @@
 //! is refused, with what stands there now.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{EndsInDefinition, NamedAs, PlacesOf, Renumbered, TakenSymbol, apart, whole};
+use super::{NamedAs, Renumbered, SourceFile, Sources, TakenSymbol, apart, whole};
 use crate::edit::Edit;
 use crate::excerpt::around;
 use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
-use crate::patch::{Change, LineAddress, LinesOfVersion, Part, SymbolPart};
+use crate::patch::{Change, LineAddress, LinesOfVersion, Part};
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
 use crate::version::Version;
@@ -77,9 +76,6 @@ pub struct DefinitionPlace {
     pub is_certain: bool,
 }
 
-/// Where definitions are, each in the version that it is named in.
-pub(super) type SymbolsOfVersions = BTreeMap<(String, SymbolPart), SymbolLines>;
-
 /// Where a definition is in a version, or why it cannot be taken.
 pub type SymbolLines = Result<FoundSymbol, Kind>;
 
@@ -125,24 +121,17 @@ pub(super) struct Numbering<'a> {
     pub(super) edit: Option<&'a Edit>,
     /// The file after these changes.
     pub(super) now: &'a Text,
-    /// The changes from each older version to the file on disk.
-    pub(super) since: Option<&'a BTreeMap<String, Since>>,
-    /// The definitions that the request names, each with its lines in its version.
-    pub(super) symbols: Option<&'a SymbolsOfVersions>,
-    /// The version to which numbers refer that name none, if that is not the file on disk.
-    pub(super) read: Option<&'a str>,
-    /// Finds the definitions of a file, which has this name.
-    pub(super) places: Option<(PlacesOf, &'a str)>,
-    /// Tells whether a text would end in a definition there.
-    pub(super) ends_in_definition: Option<(EndsInDefinition, &'a str)>,
-    /// The definitions of the file and of sketches for it, by the hash of the text.
-    pub(super) outlines: Option<&'a BTreeMap<Version, Vec<DefinitionPlace>>>,
+    /// What is known of the file on disk.
+    pub(super) origin: &'a SourceFile,
+    /// The name of the file.
+    pub(super) name: &'a str,
+    pub(super) sources: &'a Sources,
 }
 
 impl<'a> Numbering<'a> {
     /// Returns the definitions of a text, or none where they are not known.
     pub(super) fn outline(&self, text: Version) -> &'a [DefinitionPlace] {
-        self.outlines.and_then(|outlines| outlines.get(&text)).map_or(&[], Vec::as_slice)
+        self.origin.outlines.get(&text).map_or(&[], Vec::as_slice)
     }
 
     /// Returns where a hunk belongs by its number, which refers to the version that the client has read. It chooses nothing
@@ -150,7 +139,7 @@ impl<'a> Numbering<'a> {
     pub(super) fn numbers(&self, change: &Change, moved: bool, grown: isize) -> HunkNumbers {
         let hint = change.hint().filter(|hint| (1..=self.now.line_count()).contains(hint));
         let Some(hint) = hint else { return HunkNumbers::default() };
-        let current = match self.read {
+        let current = match self.origin.read.as_deref() {
             _ if moved => Vec::new(),
             None => alloc::vec![hint],
             Some(version) => {
@@ -176,7 +165,7 @@ impl<'a> Numbering<'a> {
             }
             LineAddress::Symbol(asked) => {
                 let key = || (lines.version.clone(), asked.clone());
-                match self.symbols.and_then(|symbols| symbols.get(&key())) {
+                match self.origin.symbols.get(&key()) {
                     Some(Ok(found)) => {
                         let (first, count) = found.part(asked.part);
                         Ok(VersionLines { version, first, count, symbol: Some((found, asked.part)) })
@@ -200,7 +189,7 @@ impl<'a> Numbering<'a> {
         let missing = |total| Kind::NoSuchLines { first, count, total };
         let named = named.ok_or_else(|| missing(total))?;
         let Some(base) = self.base else { return Err(self.lost(lines, self.now, WhyLost::Unknown, None)) };
-        let since = self.since.and_then(|since| since.get(version));
+        let since = self.origin.since.get(version);
         let map = match since {
             Some(Since::Content(then)) => whole::changed_lines(then, base),
             _ => None,
@@ -262,8 +251,8 @@ impl<'a> Numbering<'a> {
             Part::Above => apart::leading_blank(text.iter().rev().copied()),
             Part::Whole | Part::Below => apart::leading_blank(text.iter().copied()),
         };
-        let ends_in_definition =
-            || self.ends_in_definition.is_some_and(|(ends, name)| ends(name, &text.join(&b'\n')));
+        let ends = self.sources.ends_in_definition;
+        let ends_in_definition = || ends.is_some_and(|ends| ends(self.name, &text.join(&b'\n')));
         if brings_own > 0 || (part == Part::Above && !ends_in_definition()) {
             return (0, 0);
         }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::numbering::Numbering;
 use super::taken::{self, Taken, TakenFrom, TakenText};
-use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, splice, suspect, whole};
+use super::{Action, FilePlan, PlacedHunk, PlanNote, Sources, place, splice, suspect, whole};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{Budget, FindLimits, Haystack};
 use crate::patch::{Change, Hunk, Line, NewLines, Operation, Section, TakenLines};
@@ -82,14 +82,13 @@ impl<'a> Overlay<'a> {
 
     /// Plans the section with this index over the state that the earlier sections have left.
     pub(super) fn plan(&mut self, index: usize, section: &Section) -> Result<(), Vec<Problem>> {
-        let one = |problem: Problem| alloc::vec![problem];
-        let name = self.sources.resolve(&section.path).map(String::from).map_err(one)?;
+        let name = String::from(self.sources.resolve(&section.path)?);
         let at = self.file(&name);
         if section.executable.is_some() {
             self.files[at].executable = section.executable;
         }
         let index = if section.is_unordered { index } else { usize::MAX };
-        self.operate(at, &name, &section.operation, index)?;
+        self.operate(at, &name, &section.operation, index).map_err(|problems| in_file(problems, &name))?;
         // Its name may be free now.
         if matches!(self.files[at].now, CurrentState::Gone)
             && let Some(waiting) = self.waiting.remove(&at)
@@ -105,6 +104,7 @@ impl<'a> Overlay<'a> {
         is_freed && !self.waiting.contains_key(&at)
     }
 
+    /// Applies an operation to a file. Problems without a file are of this one.
     fn operate(
         &mut self,
         at: usize,
@@ -112,7 +112,6 @@ impl<'a> Overlay<'a> {
         operation: &Operation,
         index: usize,
     ) -> Result<(), Vec<Problem>> {
-        let one = |problem: Problem| alloc::vec![problem];
         match operation {
             Operation::Add(content) | Operation::Fill(content) => {
                 let is_fill = matches!(operation, Operation::Fill(_));
@@ -120,42 +119,33 @@ impl<'a> Overlay<'a> {
                     if !self.may_wait(at, index) {
                         return match operation {
                             // The call names the version, so the lines go to its beginning.
-                            Operation::Fill(content) => self.insert_at_start(at, name, content),
-                            _ => Err(one(Problem::new(Kind::AlreadyExists).at(name))),
+                            Operation::Fill(content) => self.insert_at_start(at, content),
+                            _ => Err(Kind::AlreadyExists.into()),
                         };
                     }
-                    let executable = self.files[at].executable.take();
-                    let text = self.new_text(content.as_bytes().to_vec());
-                    let text = text.map_err(|kind| one(Problem::new(kind).at(name)))?;
-                    let file = &self.files[at];
-                    let waiting = OverlayFile {
-                        name: name.into(),
-                        before: file.before.clone(),
-                        now: CurrentState::New(text),
-                        hunks: Vec::new(),
-                        was_executable: file.was_executable,
-                        executable,
-                    };
+                    let now = CurrentState::New(self.new_text(content)?);
+                    let file = &mut self.files[at];
+                    let executable = file.executable.take();
+                    let (name, before) = (name.into(), file.before.clone());
+                    let was_executable = file.was_executable;
+                    let waiting =
+                        OverlayFile { name, before, now, hunks: Vec::new(), was_executable, executable };
                     self.waiting.insert(at, waiting);
                     return Ok(());
                 }
                 if let Some(before) = &self.files[at].before {
-                    check_elisions(before, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
+                    check_elisions(before, content)?;
                 }
-                self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))
+                self.put(at, content)
             }
             Operation::Write(content) | Operation::Replace(content) => {
                 let new = match self.text(at) {
                     None if matches!(operation, Operation::Replace(_)) => {
-                        return Err(one(self.missing(name)));
+                        return Err(Kind::MissingOriginal.into());
                     }
-                    None => {
-                        return self
-                            .put(at, content.as_bytes().to_vec())
-                            .map_err(|kind| one(Problem::new(kind).at(name)));
-                    }
+                    None => return self.put(at, content),
                     Some(text) => {
-                        check_elisions(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
+                        check_elisions(&text, content)?;
                         whole::replacement(&text, content)
                     }
                 };
@@ -164,33 +154,28 @@ impl<'a> Overlay<'a> {
             }
             Operation::Take { number, lines } => self.create_of(at, name, *number, lines),
             Operation::Delete { content } => {
-                let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
+                let text = self.text(at).ok_or(Kind::MissingOriginal)?;
                 match content {
                     // A caller that gives the content has seen it.
-                    Some(content) => {
-                        place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
-                    }
+                    Some(content) => place::holds(&text, content)?,
                     None => self.discard(at),
                 }
                 self.files[at].now = CurrentState::Gone;
                 Ok(())
             }
             Operation::Update { hunks, move_to } => {
-                self.charge(at).map_err(|kind| one(Problem::new(kind).at(name)))?;
+                self.charge(at)?;
                 let Some(text) = self.text(at) else {
                     let only_adds = !hunks.is_empty() && hunks.iter().all(|hunk| hunk.change.only_adds());
                     let kind = if only_adds { Kind::NothingToAddTo } else { Kind::MissingOriginal };
-                    return Err(one(Problem::new(kind).at(name)));
+                    return Err(kind.into());
                 };
                 // Line numbers are those that the caller saw; a section or another program may have moved them.
-                let renumbered = self.sources.renumbered.contains(name);
-                let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);
+                let moved = self.sources.of(name).is_renumbered
+                    || !matches!(self.files[at].now, CurrentState::Untouched);
                 let taken = self.take_all(at, &text, hunks)?;
                 let numbering = self.numbering(at, &text);
-                let found = place::hunks(&text, hunks, &taken, moved, &numbering, self.limits, &self.budget)
-                    .map_err(|problems| {
-                        problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
-                    })?;
+                let found = place::hunks(&text, hunks, &taken, moved, &numbering, self.limits, &self.budget)?;
                 self.notes.extend(found.notes);
                 let edit = if are_one(hunks) { found.edit.into_joined() } else { found.edit };
                 self.edit(at, edit, found.hunks)?;
@@ -200,7 +185,7 @@ impl<'a> Overlay<'a> {
                     }
                 }
                 match move_to {
-                    Some(target) => self.rename(at, target, index).map_err(one),
+                    Some(target) => Ok(self.rename(at, target, index)?),
                     None => Ok(()),
                 }
             }
@@ -208,17 +193,14 @@ impl<'a> Overlay<'a> {
     }
 
     /// Inserts lines at the beginning of a file.
-    fn insert_at_start(&mut self, at: usize, name: &str, content: &str) -> Result<(), Vec<Problem>> {
-        let one = |kind: Kind| alloc::vec![Problem::new(kind).at(name)];
-        let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
+    fn insert_at_start(&mut self, at: usize, content: &str) -> Result<(), Vec<Problem>> {
+        let text = self.text(at).ok_or(Kind::MissingOriginal)?;
         let added: Vec<Line> = content.lines().map(|line| Line::Added(line.into())).collect();
-        let (range, new) = splice::insertion(&Haystack::new(&text), 0, &added, None).map_err(one)?;
+        let (range, new) = splice::insertion(&Haystack::new(&text), 0, &added, None)?;
         let mut builder = EditBuilder::new(&text);
         builder.replace(0, range, new);
-        match builder.finish() {
-            Ok(edit) => self.edit(at, edit, Vec::new()),
-            Err(_) => Err(one(Kind::AlreadyExists)),
-        }
+        let edit = builder.finish().map_err(|_| Kind::AlreadyExists)?;
+        self.edit(at, edit, Vec::new())
     }
 
     /// Returns what the line numbers of a file mean, of which this is the current content.
@@ -229,13 +211,14 @@ impl<'a> Overlay<'a> {
             CurrentState::Edited { from, base, edit } => (from, Some(&**base), Some(edit)),
             CurrentState::New(_) | CurrentState::Gone => (&file.name, None, None),
         };
-        let (since, symbols) = (self.sources.since(origin), self.sources.symbols(origin));
-        let ends_in_definition =
-            self.sources.ends_in_definition.map(|ends| (ends, self.files[at].name.as_str()));
-        let outlines = self.sources.outlines(origin);
-        let read = self.sources.read.get(origin).map(String::as_str);
-        let places = self.sources.places.map(|places| (places, self.files[at].name.as_str()));
-        Numbering { read, places, base, edit, now, since, symbols, ends_in_definition, outlines }
+        Numbering {
+            sources: self.sources,
+            name: &file.name,
+            origin: self.sources.of(origin),
+            base,
+            edit,
+            now,
+        }
     }
 
     /// Takes the lines of which these hunks make others in the file with this content.
@@ -265,7 +248,7 @@ impl<'a> Overlay<'a> {
         let of_file = |kind: Kind| Problem::new(kind).at(&name).of_origin();
         let from = self.file(&name);
         self.charge(from).map_err(of_file)?;
-        let text = self.text(from).ok_or_else(|| self.missing(&name))?;
+        let text = self.text(from).ok_or_else(|| Problem::new(Kind::MissingOriginal).at(&name))?;
         let numbering = self.numbering(from, &text);
         let named = numbering.named(&lines.at).map_err(of_file)?;
         let at = numbering.lines(named).map_err(of_file)?;
@@ -299,33 +282,23 @@ impl<'a> Overlay<'a> {
         number: usize,
         lines: &TakenLines,
     ) -> Result<(), Vec<Problem>> {
-        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name)];
         if self.text(at).is_some() {
-            return Err(of_file(Kind::NoPlace));
+            return Err(Kind::NoPlace.into());
         }
-        let (from, taken) = self.take(lines, None).map_err(|problem| alloc::vec![problem.in_hunk(number)])?;
-        let view = taken.content(&from).map_err(of_file)?;
-        self.limits.check_file(view.len()).map_err(of_file)?;
+        let (from, taken) = self.take(lines, None).map_err(|problem| problem.in_hunk(number))?;
+        let view = taken.content(&from)?;
+        self.limits.check_file(view.len())?;
         let lacks = |character| Kind::NotEncodable { character, encoding: from.encoding().name() };
-        let text = Text::with_encoding(view, from.encoding()).map_err(lacks).map_err(of_file)?;
+        let text = Text::with_encoding(view, from.encoding()).map_err(lacks)?;
         // The next reading may take so few lines for another encoding. Their bytes are the same.
-        let again =
-            Text::new(text.raw().to_vec()).map_err(|_| of_file(Kind::NotText { why: NotText::AfterEdit }))?;
+        let again = Text::new(text.raw().to_vec()).map_err(|_| Kind::NotText { why: NotText::AfterEdit })?;
         let is_same = again.bytes() == text.bytes();
         if !is_same {
             let (edited, looks) = (text.encoding().name(), again.encoding().name());
             self.notes.push(PlanNote::LooksOtherwise { file: name.into(), edited, looks });
         }
-        let hunk = PlacedHunk {
-            number,
-            line: 1,
-            lines: 0,
-            layer: None,
-            places: 1,
-            forgiven: Vec::new(),
-            named: None,
-            taken: Some(Taken::From(taken.origin.clone())),
-        };
+        let taken_from = Some(Taken::From(taken.origin.clone()));
+        let hunk = PlacedHunk { taken: taken_from, ..PlacedHunk::new(number, 1, 0) };
         let file = &mut self.files[at];
         file.now = CurrentState::New(Arc::new(if is_same { again } else { text }));
         file.hunks.push(hunk);
@@ -344,24 +317,16 @@ impl<'a> Overlay<'a> {
         if !is_moved {
             return Ok(());
         }
-        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name).in_hunk(number).of_origin()];
+        let of_file = |kind: Kind| Problem::new(kind).at(name).in_hunk(number).of_origin();
         let at = self.file(name);
         self.charge(at).map_err(of_file)?;
-        let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
+        let text = self.text(at).ok_or_else(|| Problem::new(Kind::MissingOriginal).at(name))?;
         let numbering = self.numbering(at, &text);
         let named = numbering.named(&lines.at).map_err(of_file)?;
         let found = numbering.lines(named).map_err(of_file)?;
         let edit = taken::removal(&text, numbering.going(named, found), number).map_err(of_file)?;
-        let hunk = PlacedHunk {
-            number,
-            line: *first,
-            lines: *count,
-            layer: None,
-            places: 1,
-            forgiven: Vec::new(),
-            named: None,
-            taken: Some(Taken::To(to.into())),
-        };
+        let taken = Some(Taken::To(to.into()));
+        let hunk = PlacedHunk { taken, ..PlacedHunk::new(number, *first, *count) };
         self.edit(at, edit, alloc::vec![hunk])
     }
 
@@ -370,17 +335,13 @@ impl<'a> Overlay<'a> {
         if let Some(&at) = self.places.get(name) {
             return at;
         }
-        let before = match self.sources.states.get(name) {
-            Some(Source::Present(text)) => Some(Arc::clone(text)),
-            Some(Source::Absent) | None => None,
-        };
-        let was_executable = self.sources.executables.contains(name);
+        let source = self.sources.of(name);
         self.files.push(OverlayFile {
             name: name.into(),
-            before,
+            before: source.text.clone(),
             now: CurrentState::Untouched,
             hunks: Vec::new(),
-            was_executable,
+            was_executable: source.is_executable,
             executable: None,
         });
         let at = self.files.len() - 1;
@@ -420,27 +381,21 @@ impl<'a> Overlay<'a> {
         self.discarded.push(origin.clone());
     }
 
-    fn missing(&self, name: &str) -> Problem {
-        Problem::new(Kind::MissingOriginal).at(name)
-    }
-
     /// Gives new content to a file that does not exist.
-    fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
+    fn put(&mut self, at: usize, content: &str) -> Result<(), Vec<Problem>> {
         self.files[at].now = CurrentState::New(self.new_text(content)?);
         Ok(())
     }
 
-    fn new_text(&self, content: Vec<u8>) -> Result<Arc<Text>, Kind> {
+    fn new_text(&self, content: &str) -> Result<Arc<Text>, Kind> {
         self.limits.check_file(content.len())?;
-        Ok(Arc::new(Text::new(content)?))
+        Ok(Arc::new(Text::new(content.as_bytes().to_vec())?))
     }
 
     /// Applies an edit to the current content.
     fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Vec<Problem>> {
-        self.check_new(at, &next, placed.is_empty()).map_err(|problems| {
-            let name = &self.files[at].name;
-            problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
-        })?;
+        self.check_new(at, &next, placed.is_empty())
+            .map_err(|problems| in_file(problems, &self.files[at].name))?;
         let file = &mut self.files[at];
         file.hunks.extend(placed);
         file.now = match core::mem::replace(&mut file.now, CurrentState::Untouched) {
@@ -464,7 +419,7 @@ impl<'a> Overlay<'a> {
     /// large. `whole` marks a whole-file replacement, which has no hunks.
     fn check_new(&self, at: usize, next: &Edit, whole: bool) -> Result<(), Vec<Problem>> {
         if next.spans().iter().any(|span| span.new.contains(&0)) {
-            return Err(alloc::vec![Problem::new(Kind::NotText { why: NotText::NulInNewText })]);
+            return Err(Kind::NotText { why: NotText::NulInNewText }.into());
         }
         let encoding = next.encoding().name();
         let lacking = next.not_encodable().into_iter().map(|(hunk, character)| {
@@ -480,7 +435,7 @@ impl<'a> Overlay<'a> {
             Some(base) => next.raw_pieces(&base).iter().map(|piece| piece.len()).sum(),
             None => next.new_len(),
         };
-        self.limits.check_file(len).map_err(|kind| alloc::vec![Problem::new(kind)])
+        Ok(self.limits.check_file(len)?)
     }
 
     /// Moves a file to another name, or lets it wait for that. A move onto itself changes nothing.
@@ -521,6 +476,11 @@ impl<'a> Overlay<'a> {
         file.hunks.extend(hunks);
         Ok(())
     }
+}
+
+/// Attributes problems to a file, unless they are attributed to one.
+fn in_file(problems: Vec<Problem>, name: &str) -> Vec<Problem> {
+    problems.into_iter().map(|problem| problem.or_at(name)).collect()
 }
 
 /// Returns the lines that hunks take from files, each with the hunk's number.

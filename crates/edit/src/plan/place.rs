@@ -13,7 +13,7 @@ use super::numbering::{HunkNumbers, Numbering};
 use super::splice;
 use super::suspect;
 use super::taken::TakenText;
-use super::{DefinitionPlace, Forgiven, NamedAs, PlacedHunk, PlacesOf, PlanNote, Taken, fitting, forgiven};
+use super::{DefinitionPlace, Forgiven, NamedAs, PlacedHunk, PlanNote, Taken, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -54,7 +54,7 @@ pub(super) fn hunks(
 ) -> Result<LocatedHunks, Vec<Problem>> {
     let mut placer = Placer {
         haystack: Haystack::new(text),
-        places: numbering.places,
+        numbering,
         definitions: OnceCell::new(),
         limits,
         budget,
@@ -82,9 +82,9 @@ pub(super) fn hunks(
             Change::Lines(change) => placer.lines(hunk.number, change, &numbers),
             Change::Block(change) => placer.block(hunk.number, change, &numbers),
             Change::Range(change) => placer.range(hunk.number, change),
-            Change::Numbered(change) => placer.numbered(hunk.number, change, numbering, taken),
+            Change::Numbered(change) => placer.numbered(hunk.number, change, taken),
             Change::Place(change) => placer.known_place(hunk.number, change),
-            Change::Sketch(sketch) => placer.sketch(hunk.number, sketch, numbering),
+            Change::Sketch(sketch) => placer.sketch(hunk.number, sketch),
         };
         if let Err(kind) = placed {
             let spent = matches!(kind, Kind::WorkLimit { .. });
@@ -121,18 +121,19 @@ pub(super) fn hunks(
     let Placer { builder, placed, notes, .. } = placer;
     match builder.finish() {
         Ok(edit) => Ok(LocatedHunks { edit, hunks: placed, notes }),
-        Err(overlap) => Err(alloc::vec![Problem::new(Kind::OverlappingEdits {
+        Err(overlap) => Err(Kind::OverlappingEdits {
             first: overlap.first,
             second: overlap.second,
             line: text.line_number(overlap.offset),
-        })]),
+        }
+        .into()),
     }
 }
 
 pub(super) struct Placer<'a> {
     pub(super) haystack: Haystack<'a>,
-    /// Finds the definitions of the file, which has this name.
-    pub(super) places: Option<(PlacesOf, &'a str)>,
+    pub(super) numbering: &'a Numbering<'a>,
+    /// The definitions of the file.
     pub(super) definitions: OnceCell<Vec<DefinitionPlace>>,
     pub(super) limits: &'a FindLimits,
     pub(super) budget: &'a Budget,
@@ -314,9 +315,9 @@ impl Placer<'_> {
         &mut self,
         number: usize,
         change: &NumberedChange,
-        numbering: &Numbering<'_>,
         taken: &BTreeMap<usize, TakenText>,
     ) -> Result<(), Kind> {
+        let numbering = self.numbering;
         let named = numbering.named(&change.at)?;
         let lines = numbering.lines(named)?;
         match (&change.new, taken.get(&number)) {
@@ -373,16 +374,7 @@ impl Placer<'_> {
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
         let (line, lines) = (at.first() + 1, at.count());
-        self.placed.push(PlacedHunk {
-            number,
-            line,
-            lines,
-            layer: None,
-            places: 1,
-            forgiven: Vec::new(),
-            named,
-            taken,
-        });
+        self.placed.push(PlacedHunk { named, taken, ..PlacedHunk::new(number, line, lines) });
     }
 
     /// Inserts lines before line `line`.
@@ -416,16 +408,8 @@ impl Placer<'_> {
         forgiven: Vec<Forgiven>,
     ) {
         let line = self.haystack.line_number(range.start);
-        self.placed.push(PlacedHunk {
-            number,
-            line,
-            lines,
-            layer: Some(layer),
-            places,
-            forgiven,
-            named: None,
-            taken: None,
-        });
+        let hunk = PlacedHunk::new(number, line, lines);
+        self.placed.push(PlacedHunk { layer: Some(layer), places, forgiven, ..hunk });
     }
 }
 

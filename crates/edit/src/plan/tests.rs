@@ -164,11 +164,12 @@ fn a_definition_is_the_lines_that_it_has_in_its_version() {
     let now = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
     let mut sources = sources();
     for version in [&now, "older"] {
-        PARTS.iter().for_each(|part| sources.set_symbol("six", version, &symbol(*part), Ok(found())));
+        let symbols = PARTS.iter().map(|part| ((version.into(), symbol(*part)), Ok(found())));
+        sources.file("six").symbols.extend(symbols);
     }
     // The older version had no first line, and two more at the end.
     let older = Arc::new(Text::new("2\n3\n4\n5\n6\n7\n8\n".into()).unwrap());
-    sources.set_since("six", "older", Since::Content(older));
+    sources.file("six").since.insert("older".into(), Since::Content(older));
     let cases = [
         (now.as_str(), Part::Whole, &["two", "2"][..], "1\ntwo\n2\n4\n5\n6\n", (2, 2)),
         (&now, Part::Whole, &[], "1\n4\n5\n6\n", (2, 2)),
@@ -195,8 +196,8 @@ fn what_comes_beside_a_definition_stands_as_far_from_it_as_the_others_do() {
         let mut sources = Sources::default();
         sources.insert("six", "six", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
         let found = FoundSymbol { title: String::new(), first: 4, count: 2, is_apart };
-        sources.set_symbol("six", &version, &symbol(part), Ok(found));
-        sources.set_ends_in_definition(|_, text| text.starts_with(b"def"));
+        sources.file("six").symbols.insert((version.clone(), symbol(part)), Ok(found));
+        sources.ends_in_definition = Some(|_, text| text.starts_with(b"def"));
         let plan = build(&of_symbol(&version, part, lines), &sources, &FindLimits::default()).unwrap();
         String::from_utf8(plan.files()[0].action.pieces().unwrap().concat()).unwrap()
     };
@@ -222,14 +223,14 @@ fn a_definition_that_nobody_has_found_or_that_is_refused_is_not_edited() {
         let mut sources = sources();
         // What was found of one part or in one version says nothing of another.
         let other = if part == Part::Whole { Part::Above } else { Part::Whole };
-        sources.set_symbol("six", "0123", &symbol(other), Ok(found()));
-        sources.set_symbol("six", "4567", &symbol(part), Ok(found()));
-        sources.set_symbol("two", "0123", &symbol(part), Ok(found()));
+        sources.file("six").symbols.insert(("0123".into(), symbol(other)), Ok(found()));
+        sources.file("six").symbols.insert(("4567".into(), symbol(part)), Ok(found()));
+        sources.file("two").symbols.insert(("0123".into(), symbol(part)), Ok(found()));
         assert!(matches!(planned(&sources, part), Kind::SymbolOfUnknownVersion { .. }));
-        sources.set_symbol("six", "0123", &symbol(part), Err(Kind::Unclear));
+        sources.file("six").symbols.insert(("0123".into(), symbol(part)), Err(Kind::Unclear));
         assert_eq!(planned(&sources, part), Kind::Unclear);
         // It was found, but how the file came to what it is is not known.
-        sources.set_symbol("six", "0123", &symbol(part), Ok(found()));
+        sources.file("six").symbols.insert(("0123".into(), symbol(part)), Ok(found()));
         let Kind::LostLines(lost) = planned(&sources, part) else { panic!("{part:?}") };
         assert_eq!((lost.symbol.as_deref(), lost.first), (Some("function two"), found().part(part).0));
     }
@@ -243,7 +244,7 @@ fn lines_that_stand_beside_a_definition_are_not_inserted_there_again() {
         let mut sources = Sources::default();
         sources.insert("six", "six", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
         let found = FoundSymbol { title: String::new(), first, count: 1, is_apart: false };
-        sources.set_symbol("six", &version, &symbol(part), Ok(found));
+        sources.file("six").symbols.insert((version.clone(), symbol(part)), Ok(found));
         build(&of_symbol(&version, part, lines), &sources, &FindLimits::default())
             .map(|_| ())
             .map_err(|problems| *problems[0].kind.clone())

@@ -87,13 +87,13 @@ impl Request {
                 let seen = self.seen.get(path).and_then(|bytes| Text::new(bytes.clone()).ok());
                 let seen = seen.filter(|seen| seen.version().is_named_by(version));
                 if let Some(seen) = seen {
-                    sources.set_since(path, version, Since::Content(Arc::new(seen)));
+                    sources.file(path).since.insert(version.into(), Since::Content(Arc::new(seen)));
                 }
             }
             for (path, sketch) in patch.sketches() {
                 let file = self.files.get(path).and_then(|bytes| String::from_utf8(bytes.clone()).ok());
                 for text in [file.as_deref(), Some(sketch.text())].into_iter().flatten() {
-                    sources.set_outline(path, Version::hash(text.as_bytes()), outline(text));
+                    sources.file(path).outlines.insert(Version::hash(text.as_bytes()), outline(text));
                 }
             }
             let facts = format!(

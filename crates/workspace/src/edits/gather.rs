@@ -81,10 +81,9 @@ pub(crate) fn gather(
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
                     None => Source::Absent,
                 };
-                if snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0) {
-                    gathered.sources.set_executable(&name);
-                }
                 gathered.sources.insert(written, &name, source);
+                gathered.sources.file(&name).is_executable =
+                    snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0);
                 gathered.names.insert(written.into(), name.clone());
                 gathered.files.insert(name, (path, snapshot));
             }

@@ -49,7 +49,7 @@ impl Gathered {
         problems
             .iter()
             .filter_map(|problem| problem.path.as_ref())
-            .for_each(|name| sources.set_renumbered(name));
+            .for_each(|name| sources.file(name).is_renumbered = true);
         let plan = plan::build(patch, &sources, limits).ok();
         for problem in &mut problems {
             let Some(name) = problem.path.as_ref().filter(|name| self.files.contains_key(*name)) else {
@@ -86,7 +86,8 @@ impl Gathered {
         let mut then = self.sources.clone();
         then.set_text(name, Arc::clone(&older));
         if hunks.iter().any(|hunk| matches!(hunk.change, Change::Sketch(_))) {
-            then.set_outline(name, older.version(), symbols::places(name, older.bytes()));
+            let outline = symbols::places(name, older.bytes());
+            then.file(name).outlines.insert(older.version(), outline);
         }
         let places = Places::new(name, &older, &now.text);
         let as_a_whole = plan::build(patch, &then, limits);

@@ -70,15 +70,14 @@ impl Gathered {
             read.push((name.clone(), Some(version)));
         }
         for (name, version) in read {
-            match version {
-                Some(version) => self.sources.set_read(&name, &version),
-                None => self.sources.set_renumbered(&name),
-            }
+            let source = self.sources.file(&name);
+            source.is_renumbered |= version.is_none();
+            source.read = version;
         }
         for (name, version, since) in found {
-            self.sources.set_since(&name, &version, since);
+            self.sources.file(&name).since.insert(version, since);
         }
-        self.sources.set_places(symbols::places);
+        self.sources.places = Some(symbols::places);
         self.find_symbols((roots, vaults), patch, context)?;
         self.outline_sketches(patch, context)?;
         Ok(older)
@@ -143,9 +142,9 @@ impl Gathered {
                 symbols::place(outline, text, asked),
             ));
         }
-        self.sources.set_ends_in_definition(symbols::ends_in_definition);
+        self.sources.ends_in_definition = Some(symbols::ends_in_definition);
         for (name, version, asked, place) in found {
-            self.sources.set_symbol(&name, &version, &asked, place);
+            self.sources.file(&name).symbols.insert((version, asked), place);
         }
         Ok(())
     }
@@ -165,8 +164,9 @@ impl Gathered {
             }
             let of_file = symbols::places(name, snapshot.text.bytes());
             let of_sketch = symbols::places(name, sketch.code().as_bytes());
-            self.sources.set_outline(name, snapshot.text.version(), of_file);
-            self.sources.set_outline(name, Version::hash(sketch.text().as_bytes()), of_sketch);
+            let outlines = &mut self.sources.file(name).outlines;
+            outlines.insert(snapshot.text.version(), of_file);
+            outlines.insert(Version::hash(sketch.text().as_bytes()), of_sketch);
         }
         Ok(())
     }

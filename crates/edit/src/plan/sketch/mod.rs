@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use self::loss::Dropped;
 use super::PlanNote;
-use super::numbering::{DefinitionPlace, Numbering};
+use super::numbering::DefinitionPlace;
 use super::place::Placer;
 use super::splice::{self, is_telling};
 use crate::elision;
@@ -57,16 +57,11 @@ struct Stretch {
 
 impl Placer<'_> {
     /// Places the segments of a sketch that change lines.
-    pub(in crate::plan) fn sketch(
-        &mut self,
-        number: usize,
-        sketch: &Sketch,
-        numbering: &Numbering<'_>,
-    ) -> Result<(), Kind> {
+    pub(in crate::plan) fn sketch(&mut self, number: usize, sketch: &Sketch) -> Result<(), Kind> {
         self.budget.spend(self.bytes().len().saturating_add(sketch.text().len()))?;
         let known = Outlines {
-            file: numbering.outline(self.haystack.text().version()),
-            sketch: numbering.outline(Version::hash(sketch.text().as_bytes())),
+            file: self.numbering.outline(self.haystack.text().version()),
+            sketch: self.numbering.outline(Version::hash(sketch.text().as_bytes())),
         };
         let stretches = read(&self.haystack, sketch, known)?;
         let mut place = None;
