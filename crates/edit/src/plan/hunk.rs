@@ -12,7 +12,7 @@ use super::numbering::HunkNumbers;
 use super::place::{EXPECTED, Placer};
 use super::splice::is_telling;
 use super::{PlacedHunk, PlanNote};
-use crate::find::{self, Block, BlockForm, FAITHFUL, LAYERS, Layer, Match, Nearness, Needle};
+use crate::find::{self, BlockForm, FAITHFUL, LAYERS, Layer, Match, Nearness};
 use crate::patch::{Line, LineChange};
 use crate::problem::{Kind, NoChange};
 
@@ -53,7 +53,8 @@ impl Placer<'_> {
         for anchor in &scope.unknown {
             self.notes.push(PlanNote::WithoutAnchor { hunk: number, anchor: anchor.clone() });
         }
-        self.splice(number, &change.lines, found, change.final_newline)
+        self.splice(number, &change.lines, found, change.final_newline);
+        Ok(())
     }
 
     /// Inserts the lines of a hunk that has no others before line `line`.
@@ -71,69 +72,64 @@ impl Placer<'_> {
         numbers: &HunkNumbers,
         scope: &find::SearchScope,
     ) -> Result<Match, Kind> {
-        let last = self.haystack.lines().len();
-        let old = change.lines.iter().filter_map(Line::before).count();
+        let (last, end) = (self.haystack.lines().len(), self.haystack.text().body().end);
+        let first_at_end = last.saturating_sub(change.lines.iter().filter_map(Line::before).count());
         let mut starts = scope.starts.clone();
         if change.at_end {
-            let start = last.saturating_sub(old);
             starts.retain_mut(|range| {
-                *range = range.start.max(start)..range.end.min(start + 1);
+                *range = range.start.max(first_at_end)..range.end.min(first_at_end + 1);
                 range.start < range.end
             });
         }
-        let locate = |starts: &[Range<usize>], layers| {
-            let block = Block::new(&change.lines, starts, BlockForm::Diff, &numbers.current);
-            find::locate(&self.haystack, &Needle::Block(&block), layers, self.limits, self.budget)
+        let locate = |placer: &Self, starts: &[Range<usize>], layers| {
+            placer.locate(&change.lines, starts, BlockForm::Diff, &numbers.current, layers)
         };
-        if let Some(found) = locate(&starts, FAITHFUL)? {
-            let end = self.haystack.text().body().end;
+        let not_at_end = |placer: &Self, found: &Match| {
+            Err(Kind::NotAtEndOfFile { line: placer.haystack.line_number(found.range.start), last })
+        };
+        let is_anchored = !change.at_end && !scope.anchor_lines.is_empty();
+        let mut inside = locate(self, &starts, FAITHFUL)?;
+        if inside.is_none() && is_anchored {
+            inside = locate(self, &self.definitions_at(&scope.anchor_lines)?, FAITHFUL)?;
+        }
+        if let Some(found) = inside {
             if change.at_end && found.range.end != end {
-                let line = self.haystack.line_number(found.range.start);
-                return Err(Kind::NotAtEndOfFile { line, last });
+                return not_at_end(self, &found);
             }
             self.check_not_made_nearer(change, scope, &found)?;
             self.check_exact_elsewhere(change, numbers, scope, &found)?;
             return Ok(found);
         }
-        if !change.at_end && !scope.anchor_lines.is_empty() {
-            if let Some(found) = locate(&self.definitions_at(&scope.anchor_lines)?, FAITHFUL)? {
-                self.check_not_made_nearer(change, scope, &found)?;
-                self.check_exact_elsewhere(change, numbers, scope, &found)?;
-                return Ok(found);
-            }
-            // The hunk is not in its block: then it must be unique below the anchor.
+        // The hunk is not in its block: then it must be unique below the anchor, or at the end of the file.
+        let outside = if change.at_end {
+            locate(self, &[first_at_end..last], FAITHFUL)?.filter(|found| found.range.end == end)
+        } else if is_anchored {
             let below = match scope.anchor_lines[..] {
                 [anchor] if !scope.is_part => anchor + 1..last,
                 _ => 0..last,
             };
-            let outside = match locate(&scope.sections, FAITHFUL)? {
-                None => locate(core::slice::from_ref(&below), FAITHFUL)?,
+            let found = match locate(self, &scope.sections, FAITHFUL)? {
+                None => locate(self, &[below], FAITHFUL)?,
                 found => found,
             };
             let first = if scope.is_part { 0 } else { scope.anchor_lines[0] + 1 };
-            if let Some(found) = outside.filter(|found| self.line_range(&found.range).start >= first) {
-                self.check_block(change, scope, &found)?;
-                self.note_outside(number, change, scope, &found);
-                return Ok(found);
-            }
-        }
-        if change.at_end {
-            let end = last.saturating_sub(old)..last;
-            if let Some(found) = locate(core::slice::from_ref(&end), FAITHFUL)?
-                && found.range.end == self.haystack.text().body().end
-            {
-                self.check_block(change, scope, &found)?;
-                self.note_outside(number, change, scope, &found);
-                return Ok(found);
-            }
-            if let Some(found) = locate(&scope.starts, FAITHFUL)? {
-                let line = self.haystack.line_number(found.range.start);
-                return Err(Kind::NotAtEndOfFile { line, last });
-            }
-        } else if let Some(found) = locate(&starts, &LAYERS[FAITHFUL.len()..])? {
+            found.filter(|found| self.line_range(&found.range).start >= first)
+        } else {
+            None
+        };
+        if let Some(found) = outside {
+            self.check_block(change, scope, &found)?;
+            self.note_outside(number, change, scope, &found);
             return Ok(found);
         }
-        Err(self.mismatch(&change.lines))
+        if !change.at_end {
+            let loose = locate(self, &starts, &LAYERS[FAITHFUL.len()..])?;
+            return loose.ok_or_else(|| self.mismatch(&change.lines));
+        }
+        match locate(self, &scope.starts, FAITHFUL)? {
+            Some(found) => not_at_end(self, &found),
+            None => Err(self.mismatch(&change.lines)),
+        }
     }
 
     /// Notes that a hunk is not in the block of its anchor.
@@ -180,10 +176,7 @@ impl Placer<'_> {
         if scope.anchor_lines.is_empty() || exact.contains(&found.layer) {
             return Ok(());
         }
-        let everywhere = [0..self.haystack.lines().len()];
-        let block = Block::new(&change.lines, &everywhere, BlockForm::Diff, &numbers.current);
-        let other = find::locate(&self.haystack, &Needle::Block(&block), exact, self.limits, self.budget)?;
-        match other {
+        match self.locate_anywhere(&change.lines, BlockForm::Diff, &numbers.current, exact)? {
             Some(other) => {
                 Err(self.other_place(self.line_range(&found.range).start, &found.range, &other.range))
             }

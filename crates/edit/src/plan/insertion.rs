@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use super::place::Placer;
 use super::splice::{is_telling, stand_beside};
-use crate::find::{self, Block, BlockForm, FAITHFUL, LITERAL, Layer, Needle, contents};
+use crate::find::{self, BlockForm, FAITHFUL, LITERAL, Layer, Needle, contents};
 use crate::patch::{Insertion, Line, Side};
 use crate::problem::{Kind, NoChange};
 
@@ -132,21 +132,19 @@ impl Placer<'_> {
             Side::Before => added.iter().cloned().chain(context).collect(),
             Side::After => context.chain(added.iter().cloned()).collect(),
         };
-        let starts = [0..self.haystack.lines().len()];
-        let block = Block::new(&lines, &starts, BlockForm::Text, &[]);
-        let layers = &FAITHFUL[LITERAL.len()..];
-        let wanted = Needle::Block(&block);
-        let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
-            Err(Kind::Unclear) => None,
-            found => found?,
-        };
-        let Some(found) = found else {
-            let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
-            let near = Box::new(self.near(&contents(text.as_bytes()), &new));
-            return Err(Kind::SearchNotFound { near });
-        };
-        self.check_added(added)?;
-        self.splice(number, &lines, found, None)
+        match self.locate_anywhere(&lines, BlockForm::Text, &[], &FAITHFUL[LITERAL.len()..]) {
+            Ok(Some(found)) => {
+                self.check_added(added)?;
+                self.splice(number, &lines, found, None);
+                Ok(())
+            }
+            Ok(None) | Err(Kind::Unclear) => {
+                let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+                let near = Box::new(self.near(&contents(text.as_bytes()), &new));
+                Err(Kind::SearchNotFound { near })
+            }
+            Err(kind) => Err(kind),
+        }
     }
 }
 

@@ -186,51 +186,64 @@ impl Placer<'_> {
         if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
             return Err(Kind::NoOp { why: NoChange::SameLines });
         }
-        let starts = [0..self.haystack.text().line_count()];
-        let block = Block::new(&whole, &starts, BlockForm::Block, &numbers.current);
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
-        let wanted = Needle::Block(&block);
-        let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
-            Err(Kind::Unclear) => return Err(self.mismatch(&whole)),
-            found => found?,
-        };
-        if let Some(found) = found {
-            self.check_numbered_place(&whole, numbers, &found)?;
-            self.check_added(&whole)?;
-            return self.splice(number, &whole, found, None);
+        match self.locate_anywhere(&whole, BlockForm::Block, &numbers.current, layers) {
+            Ok(Some(found)) => {
+                self.check_numbered_place(&whole, numbers, &found)?;
+                self.check_added(&whole)?;
+                self.splice(number, &whole, found, None);
+                Ok(())
+            }
+            Ok(None) if change.pieces.len() > 1 => self.pieces(number, &change.pieces),
+            Ok(None) | Err(Kind::Unclear) => Err(self.mismatch(&whole)),
+            Err(kind) => Err(kind),
         }
-        if change.pieces.len() < 2 {
-            return Err(self.mismatch(&whole));
-        }
-        self.pieces(number, &change.pieces)
     }
 
     /// Places pieces between elisions: each must be unique, and below the one before.
     fn pieces(&mut self, number: usize, pieces: &[Piece]) -> Result<(), Kind> {
-        let total = self.haystack.lines().len();
         let mut below = 0;
         for piece in pieces {
             let lines = lines_of(&[Piece { elision: None, ..piece.clone() }]);
             if lines.is_empty() {
                 continue;
             }
-            let starts = [0..total];
-            let block = Block::new(&lines, &starts, BlockForm::Block, &[]);
-            let wanted = Needle::Block(&block);
-            let found = match find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget) {
-                Err(Kind::Unclear) => None,
-                found => found?,
-            };
-            match found.filter(|found| found.range.start >= below) {
-                Some(found) => {
+            match self.locate_anywhere(&lines, BlockForm::Block, &[], FAITHFUL) {
+                Ok(Some(found)) if found.range.start >= below => {
                     self.check_added(&lines)?;
                     below = found.range.end;
-                    self.splice(number, &lines, found, None)?;
+                    self.splice(number, &lines, found, None);
                 }
-                None => return Err(self.mismatch(&lines)),
+                Ok(_) | Err(Kind::Unclear) => return Err(self.mismatch(&lines)),
+                Err(kind) => return Err(kind),
             }
         }
         Ok(())
+    }
+
+    /// Finds the only match of lines that start in one of these ranges.
+    pub(super) fn locate(
+        &self,
+        lines: &[Line],
+        starts: &[Range<usize>],
+        form: BlockForm,
+        hints: &[usize],
+        layers: &[Layer],
+    ) -> Result<Option<Match>, Kind> {
+        let block = Block::new(lines, starts, form, hints);
+        find::locate(&self.haystack, &Needle::Block(&block), layers, self.limits, self.budget)
+    }
+
+    /// Finds the only match of lines in the file.
+    pub(super) fn locate_anywhere(
+        &self,
+        lines: &[Line],
+        form: BlockForm,
+        hints: &[usize],
+        layers: &[Layer],
+    ) -> Result<Option<Match>, Kind> {
+        let everywhere = 0..self.haystack.lines().len();
+        self.locate(lines, core::slice::from_ref(&everywhere), form, hints, layers)
     }
 
     /// Records the match of a hunk, which is spliced later.
@@ -240,9 +253,8 @@ impl Placer<'_> {
         written: &[Line],
         found: Match,
         final_newline: Option<bool>,
-    ) -> Result<(), Kind> {
+    ) {
         self.found.push(LocatedHunk { number, written: written.to_vec(), found, final_newline });
-        Ok(())
     }
 
     /// Splices every hunk at its match. The unit of indentation that one hunk shows also applies to hunks that show

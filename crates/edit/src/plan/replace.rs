@@ -13,7 +13,7 @@ use super::place::Placer;
 use super::splice::{self, is_telling};
 use super::suspect;
 use super::words::{check_words, is_in_word, is_word};
-use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
+use crate::find::{self, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
 use crate::patch::{Line, PlaceChange, TextChange};
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, split_ending, split_lines, with_endings};
@@ -125,18 +125,15 @@ impl Placer<'_> {
     /// Places text that has no literal match by its whole lines, with the looser layers.
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
-        let starts = [0..self.haystack.text().line_count()];
-        let block = Block::new(&lines, &starts, BlockForm::Text, &[]);
-        let layers = &LAYERS[LITERAL.len()..];
-        let wanted = Needle::Block(&block);
-        let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
-            Err(Kind::Unclear) => None,
-            found => found?,
-        };
-        let Some(found) = found else { return Ok(false) };
-        self.check_added(&lines)?;
-        self.splice(number, &lines, found, None)?;
-        Ok(true)
+        match self.locate_anywhere(&lines, BlockForm::Text, &[], &LAYERS[LITERAL.len()..]) {
+            Ok(Some(found)) => {
+                self.check_added(&lines)?;
+                self.splice(number, &lines, found, None);
+                Ok(true)
+            }
+            Ok(None) | Err(Kind::Unclear) => Ok(false),
+            Err(kind) => Err(kind),
+        }
     }
 
     /// Refuses whole lines that grow by a copy of the line beside them.
