@@ -1,14 +1,13 @@
 //! The changes of a hunk: what is to be found, and what comes in its place.
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use similar::DiffOp;
 
 use super::sketch::Sketch;
 use super::{LinesOfVersion, NewLines};
-use crate::compare::compare;
+use crate::compare::compare_middle;
 
 /// The change of a hunk, in one of its forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,27 +218,16 @@ impl Line {
     /// Merges an old and a new block: lines that both share become context.
     #[must_use]
     pub fn between(old: &[&str], new: &[&str]) -> Vec<Self> {
-        let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-        let (old_rest, new_rest) = (&old[head..], &new[head..]);
-        let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-        let (old_mid, new_mid) = (&old_rest[..old_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
         let owned = |kind: fn(String) -> Self| move |line: &&str| kind(String::from(*line));
-        let mut lines: Vec<Self> = old[..head].iter().map(owned(Self::Context)).collect();
-        let ops = if old_mid.len().saturating_mul(new_mid.len()) > COMPARED {
-            let (old_len, new_len) = (old_mid.len(), new_mid.len());
-            vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }]
-        } else {
-            compare(old_mid, new_mid)
-        };
-        for op in ops {
+        let mut lines = Vec::new();
+        for op in compare_middle(old, new, COMPARED) {
             if matches!(op, DiffOp::Equal { .. }) {
-                lines.extend(old_mid[op.old_range()].iter().map(owned(Self::Context)));
+                lines.extend(old[op.old_range()].iter().map(owned(Self::Context)));
             } else {
-                lines.extend(old_mid[op.old_range()].iter().map(owned(Self::Removed)));
-                lines.extend(new_mid[op.new_range()].iter().map(owned(Self::Added)));
+                lines.extend(old[op.old_range()].iter().map(owned(Self::Removed)));
+                lines.extend(new[op.new_range()].iter().map(owned(Self::Added)));
             }
         }
-        lines.extend(old_rest[old_mid.len()..].iter().map(owned(Self::Context)));
         lines
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use similar::DiffOp;
 
-use crate::compare::compare;
+use crate::compare::compare_middle;
 use crate::edit::{Edit, EditBuilder};
 use crate::follow::{LineBlock, LineMap};
 use crate::text::{LineEnding, LineEndings, Text, split_ending, split_lines, with_endings};
@@ -38,7 +38,7 @@ fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
     let new: Vec<&[u8]> = split_lines(wanted).collect();
     let keys = |lines: &[&[u8]]| lines.iter().map(|line| split_ending(line).0.to_vec()).collect::<Vec<_>>();
     let mut out = Vec::with_capacity(wanted.len());
-    for op in difference(&keys(&old), &keys(&new)) {
+    for op in compare_middle(&keys(&old), &keys(&new), COMPARED) {
         for i in op.new_range() {
             let (content, own) = split_ending(new[i]);
             let kept = match op {
@@ -66,7 +66,7 @@ pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
             at
         }))
         .collect();
-    for op in difference(&old, &new) {
+    for op in compare_middle(&old, &new, COMPARED) {
         if !matches!(op, DiffOp::Equal { .. }) {
             let gone = op.old_range();
             builder.replace(1, offsets[gone.start]..offsets[gone.end], new[op.new_range()].concat());
@@ -87,47 +87,8 @@ pub(crate) fn changed_lines(old: &Text, new: &Text) -> Option<LineMap> {
         let (gone, came) = (op.old_range(), op.new_range().len());
         LineBlock { first: gone.start, gone: gone.len(), came }
     };
-    let blocks = difference(&old, &new).into_iter().filter(is_changed).map(block).collect();
+    let blocks = compare_middle(&old, &new, COMPARED).into_iter().filter(is_changed).map(block).collect();
     LineMap::from_blocks(old.len(), new.len(), blocks)
-}
-
-/// Returns the difference of two lists of lines, as operations that cover both sides.
-fn difference<T: Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
-    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (&old[head..], &new[head..]);
-    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_len, new_len) = (old_rest.len() - tail, new_rest.len() - tail);
-    let mut ops = Vec::new();
-    if head > 0 {
-        ops.push(DiffOp::Equal { old_index: 0, new_index: 0, len: head });
-    }
-    if old_len.saturating_mul(new_len) > COMPARED {
-        ops.push(DiffOp::Replace { old_index: head, old_len, new_index: head, new_len });
-    } else {
-        let middle = compare(&old_rest[..old_len], &new_rest[..new_len]);
-        ops.extend(middle.into_iter().map(|op| shifted(op, head)));
-    }
-    if tail > 0 {
-        ops.push(DiffOp::Equal { old_index: head + old_len, new_index: head + new_len, len: tail });
-    }
-    ops
-}
-
-fn shifted(op: DiffOp, by: usize) -> DiffOp {
-    match op {
-        DiffOp::Equal { old_index, new_index, len } => {
-            DiffOp::Equal { old_index: old_index + by, new_index: new_index + by, len }
-        }
-        DiffOp::Delete { old_index, old_len, new_index } => {
-            DiffOp::Delete { old_index: old_index + by, old_len, new_index: new_index + by }
-        }
-        DiffOp::Insert { old_index, new_index, new_len } => {
-            DiffOp::Insert { old_index: old_index + by, new_index: new_index + by, new_len }
-        }
-        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-            DiffOp::Replace { old_index: old_index + by, old_len, new_index: new_index + by, new_len }
-        }
-    }
 }
 
 #[cfg(test)]
