@@ -146,8 +146,14 @@ impl Placer<'_> {
 
     /// Refuses a hunk outside of the block of its anchor, if it was made there or nearly has its lines there, or on the way.
     fn check_block(&self, change: &LineChange, scope: &find::SearchScope, found: &Match) -> Result<(), Kind> {
+        let at = self.line_range(&found.range);
+        // Where a hunk begins with the head of the next block, git shows the head of the one before.
+        let is_next = |block: &Range<usize>| block.end == at.start;
+        if change.lines.first().is_some_and(Line::is_context) && scope.sections.iter().any(is_next) {
+            return Ok(());
+        }
         let mut named = scope.starts.clone();
-        named.extend(nearer(scope, &self.line_range(&found.range)));
+        named.extend(nearer(scope, &at));
         self.check_named_place(&change.lines, &named, found, Nearness::Half)
     }
 

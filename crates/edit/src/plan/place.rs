@@ -446,6 +446,8 @@ fn lines_of(pieces: &[Piece]) -> Vec<Line> {
 /// Checks that a file has this content, whatever its line endings.
 pub(super) fn holds(text: &Text, content: &str) -> Result<(), Kind> {
     let haystack = Haystack::new(text);
+    // The mark is no part of the first line, but git sends it with that.
+    let content = content.strip_prefix('\u{feff}').filter(|_| text.has_bom()).unwrap_or(content);
     let wanted = contents(content.as_bytes());
     let lines = haystack.lines();
     if lines.len() == wanted.len() && (0..wanted.len()).all(|i| lines.content(i) == wanted[i]) {

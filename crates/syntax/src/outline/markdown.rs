@@ -28,7 +28,7 @@ enum Block<'t> {
 /// Returns whether a file is Markdown, by its name.
 pub(super) fn has_name(path: &str) -> bool {
     let extension = path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.'));
-    extension.is_some_and(|(_, extension)| matches!(extension, "md" | "markdown"))
+    extension.is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "markdown"))
 }
 
 /// Returns the sections of a text, in order.

@@ -1,0 +1,17 @@
+package x
+
+func A(t *T) {
+	name := ""
+	router := New()
+	router.GET("/a", func() {
+		ok()
+	})
+}
+
+func B(t *T) {
+	name := ""
+	router := New()
+	router.GET("/a", func() {
+		ok()
+	})
+}
