@@ -584,10 +584,9 @@ fn interpretation(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> I
 }
 
 #[cfg(test)]
-mod naive;
-
-#[cfg(test)]
 mod tests {
+    mod naive;
+
     use super::super::tests::{read, refused};
     use alloc::string::String;
 

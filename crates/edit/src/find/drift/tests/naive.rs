@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::super::*;
 use crate::find::FindLimits;
 use crate::find::tests::hunk;
 use crate::text::Text;
