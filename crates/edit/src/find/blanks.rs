@@ -10,19 +10,18 @@ use alloc::vec::Vec;
 use memchr::memmem;
 
 use super::block::{Block, bytes_of, is_blank};
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
 use crate::problem::Kind;
 
 pub(super) fn inner_blanks(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let telling: Vec<&[u8]> = block.old().iter().filter(|line| !is_blank(line)).copied().collect();
-    if block.has_bare_context() || telling.len() < 2 {
+    if telling.len() < 2 {
         return Ok(vec![]);
     }
     let pivot = (0..telling.len()).max_by_key(|&i| telling[i].len()).unwrap_or(0);

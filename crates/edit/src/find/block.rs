@@ -1,5 +1,8 @@
-//! Whole lines of a request, and the layers that compare them line by line: `trailing-space`, `edge-blanks` and
-//! `bare-context`.
+//! Whole lines of a request, and the layers that compare them line by line: `exact`, `line-endings`, `trailing-space`,
+//! `edge-blanks` and `bare-context`.
+//!
+//! Only if no whole lines match may a block without markers start after the white space of its first line, which models
+//! lose.
 //!
 //! A loose layer returns with each place an [`Interpretation`] of the request, whose old lines correspond to the file's
 //! lines, one to one. So splicing need not know the layers.
@@ -11,7 +14,7 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -62,10 +65,7 @@ impl<'a> Block<'a> {
 
     /// Returns the added lines.
     pub(super) fn added(&self) -> impl Iterator<Item = &'a str> {
-        self.lines.iter().filter_map(|line| match line {
-            Line::Added(text) => Some(text.as_str()),
-            _ => None,
-        })
+        added(self.lines)
     }
 
     /// Returns the lines, each changed by `change`; `None` if that fails for one.
@@ -80,25 +80,34 @@ impl<'a> Block<'a> {
         let indented = |text: &str| [&indent, text].concat();
         match &mut lines[0] {
             Line::Context(text) => *text = indented(text),
-            Line::Removed(_) => {
-                let run = lines.iter_mut().take_while(|line| !matches!(line, Line::Context(_)));
-                let (mut old, mut new) = (false, false);
-                for line in run {
-                    match line {
-                        Line::Removed(text) if !old => (old, *text) = (true, indented(text)),
-                        // The new line has an indentation, so only the old line has lost it.
-                        Line::Added(text) if !new && text.starts_with([' ', '\t']) => {
-                            return Interpretation::Unfit;
-                        }
-                        Line::Added(text) if !new => (new, *text) = (true, indented(text)),
-                        _ => {}
-                    }
+            Line::Removed(text) => {
+                *text = indented(text);
+                let mut run = lines.iter_mut().take_while(|line| !matches!(line, Line::Context(_)));
+                match run.find(|line| matches!(line, Line::Added(_))) {
+                    // The new line has an indentation, so only the old line has lost it.
+                    Some(Line::Added(text)) if text.starts_with([' ', '\t']) => return Interpretation::Unfit,
+                    Some(Line::Added(text)) => *text = indented(text),
+                    _ => {}
                 }
             }
             Line::Added(_) | Line::Bare(_) => return Interpretation::Unfit,
         }
         Interpretation::Rewritten(lines)
     }
+}
+
+/// Returns the added lines of these.
+pub(super) fn added(lines: &[Line]) -> impl Iterator<Item = &str> {
+    lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after)
+}
+
+/// Returns the lines, with the text of the added ones changed.
+pub(super) fn map_added(lines: &[Line], change: impl Fn(&str) -> String) -> Vec<Line> {
+    let changed = |line: &Line| match line {
+        Line::Added(text) => Line::Added(change(text)),
+        line => line.clone(),
+    };
+    lines.iter().map(changed).collect()
 }
 
 /// Returns the white space at the beginning of a line.
@@ -251,33 +260,74 @@ pub(super) fn bytes_of(h: &Haystack<'_>, start: usize, count: usize) -> Range<us
     h.lines().start(start)..h.lines().start(start + count)
 }
 
-pub(super) fn trailing_space(
+pub(super) fn exact(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
-    if block.has_bare_context() {
+    let places = line_endings(h, block, most, budget)?;
+    let has_crlf =
+        |place: &Candidate| memmem::find(&h.text().bytes()[place.range.clone()], b"\r\n").is_some();
+    // Lines of a patch have LF; a place with CRLF is left to the next layer, unless it has rivals.
+    Ok(if places.len() == 1 && places.iter().any(has_crlf) { vec![] } else { places })
+}
+
+pub(super) fn line_endings(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Candidates, Kind> {
+    let places = candidates(h, block, most, budget, |file, wanted| file == wanted)?;
+    match block.form {
+        BlockForm::Block if places.is_empty() => after_indentation(h, block, most, budget),
+        _ => Ok(places),
+    }
+}
+
+/// Finds the places where the block starts after the white space of its first line. Its first new line then starts
+/// there too; if it is unclear which line that is, the place does not fit.
+fn after_indentation(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Candidates, Kind> {
+    let old = block.old();
+    let is_flat = |line: &&[u8]| !line.is_empty() && indent(line).is_empty();
+    // A single line may as well have been indented differently with its replacement: `indentation` handles that.
+    if !old.first().is_some_and(is_flat) || old.iter().filter(|line| !is_blank(line)).count() < 2 {
         return Ok(vec![]);
     }
+    let same = |i: usize, file: &[u8], wanted: &[u8]| match i {
+        0 => file.trim_ascii_start() == wanted,
+        _ => file == wanted,
+    };
+    let found = starts_of_trimmed(h, old, block.starts, most, budget, same)?;
+    let place = |start: usize| Candidate {
+        range: bytes_of(h, start, old.len()),
+        interpretation: block.with_first_indented(indent(h.lines().content(start))),
+    };
+    Ok(found.into_iter().map(place).collect())
+}
+
+pub(super) fn trailing_space(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Candidates, Kind> {
     let mut places = candidates(h, block, most, budget, same_but_for_trailing_space)?;
     let ends_blank = |line: &[u8]| line.last().is_some_and(u8::is_ascii_whitespace);
-    let added = || block.added().filter(|line| !line.trim().is_empty());
     if block.old().iter().all(|line| is_blank(line) || ends_blank(line))
-        && added().all(|line| ends_blank(line.as_bytes()))
+        && block.added().all(|line| line.trim().is_empty() || ends_blank(line.as_bytes()))
     {
         // Blanks that all lines of the request have are not meant where no line of the file has them.
-        let trimmed = |line: &Line| match line {
-            Line::Added(text) => Some(Line::Added(text.trim_end().into())),
-            line => Some(line.clone()),
-        };
         for place in &mut places {
             let first = h.lines().index_of(place.range.start);
-            let is_bare = |at: usize| !ends_blank(h.lines().content(at));
-            if (first..first + block.old().len()).all(is_bare)
-                && let Some(lines) = block.map(trimmed)
-            {
+            if (first..first + block.old().len()).all(|at| !ends_blank(h.lines().content(at))) {
+                let lines = map_added(block.lines, |text| text.trim_end().into());
                 place.interpretation = Interpretation::Rewritten(lines);
             }
         }
@@ -287,27 +337,32 @@ pub(super) fn trailing_space(
 
 pub(super) fn edge_blanks(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let mut lines = block.lines.to_vec();
     if block.form != BlockForm::Diff {
         end_with_context(&mut lines);
     }
-    let Some(kept) = without_edge_blanks(&lines).filter(|_| !block.has_bare_context()) else {
-        return Ok(vec![]);
-    };
+    let Some(kept) = without_edge_blanks(&lines) else { return Ok(vec![]) };
     let within = Block::new(&kept, block.starts, block.form, &[]);
-    if within.old().is_empty() {
-        return Ok(vec![]);
+    let mut found = Vec::new();
+    let places = candidates(h, &within, most, budget, same_but_for_trailing_space)?;
+    add_rewritten(&mut found, places, &Interpretation::Rewritten(kept));
+    Ok(found)
+}
+
+/// Adds the places of a rewritten request, each once, with this interpretation where it matches as it was rewritten.
+pub(super) fn add_rewritten(found: &mut Candidates, places: Candidates, rewritten: &Interpretation) {
+    for mut place in places {
+        if found.iter().all(|other| other.range != place.range) {
+            if place.interpretation == Interpretation::AsWritten {
+                place.interpretation = rewritten.clone();
+            }
+            found.push(place);
+        }
     }
-    let found = candidates(h, &within, most, budget, same_but_for_trailing_space)?;
-    Ok(found
-        .into_iter()
-        .map(|place| Candidate { interpretation: Interpretation::Rewritten(kept.clone()), ..place })
-        .collect())
 }
 
 /// If old and new text both end with blank lines, makes these the context, rather than blank lines with which the added
@@ -341,11 +396,10 @@ fn without_edge_blanks(lines: &[Line]) -> Option<Vec<Line>> {
 
 pub(super) fn bare_context(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
     if block.form != BlockForm::Diff {
         return Ok(vec![]);
     }
@@ -366,13 +420,9 @@ pub(super) fn bare_context(
         }
         let read = Block::new(&reading, block.starts, block.form, &[]);
         let fits = !has_a_blank_too_many(&read) && (block.has_bare_context() || !is_shallow(&read));
-        for place in candidates(h, &read, most, budget, |file, wanted| file == wanted)? {
-            if found.iter().all(|other| other.range != place.range) {
-                let interpretation =
-                    if fits { Interpretation::Rewritten(reading.clone()) } else { Interpretation::Unfit };
-                found.push(Candidate { interpretation, ..place });
-            }
-        }
+        let places = candidates(h, &read, most, budget, |file, wanted| file == wanted)?;
+        let interpretation = if fits { Interpretation::Rewritten(reading) } else { Interpretation::Unfit };
+        add_rewritten(&mut found, places, &interpretation);
     }
     found.truncate(most);
     Ok(found)
@@ -528,5 +578,29 @@ mod tests {
         for request in ["-a\n+ c\n", "-a\n+\tc\n", "+c\n a\n", "a\n"] {
             assert_eq!(indented(request), Interpretation::Unfit, "{request}");
         }
+    }
+
+    #[test]
+    fn a_block_may_have_lost_the_indentation_of_its_first_line() {
+        use super::super::tests::read_block;
+        let file = "def f():\n    a = 1\n    b = 2\n";
+        let exact = |lines: &str| Some(("exact", lines.into()));
+        assert_eq!(
+            read_block(file, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"),
+            exact("    a = 3\n    b = 4\n")
+        );
+        assert_eq!(
+            read_block(file, "a = 1\n    b = 2\n", "a = 1\n    b = 4\n"),
+            exact("    a = 1\n    b = 4\n")
+        );
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    b = 2\n"), exact("    b = 2\n"));
+        // The first new line is indented, so only the old one has lost it; or it is unclear which line is first.
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    a = 3\n    b = 4\n"), None);
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "x\na = 1\n    b = 2\n"), None);
+        // Another line may not differ, nor the first where it is not flat; blank lines do not count.
+        assert_eq!(read_block(file, "a = 1\n   b = 2\n", "x\n"), None);
+        assert_eq!(read_block(file, "  a = 1\n    b = 2\n", "  x\n"), None);
+        let twice = [file, file].concat();
+        assert_eq!(read_block(&twice, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"), None);
     }
 }

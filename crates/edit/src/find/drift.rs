@@ -18,7 +18,7 @@ use core::ops::Range;
 use memchr::memmem;
 
 use super::block::{self, Block, bytes_of, has_substance};
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -35,14 +35,11 @@ const PROOF: usize = 2;
 
 pub(super) fn context_drift(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
-    let Some(core) = RequiredLines::from_block(block).filter(|_| !block.has_bare_context()) else {
-        return Ok(vec![]);
-    };
+    let Some(core) = RequiredLines::from_block(block) else { return Ok(vec![]) };
     let old = block.old();
     let mut places = Vec::new();
     if memmem::find(h.text().bytes(), old[core.start]).is_none() {

@@ -13,7 +13,7 @@ use core::ops::Range;
 use super::block::{
     Block, BlockForm, bytes_of, has_substance, indent, is_blank, starts_of, starts_of_trimmed,
 };
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -42,13 +42,12 @@ enum IndentShift {
 
 pub(super) fn indentation(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let old = block.old();
-    if block.has_bare_context() || old.iter().all(|line| is_blank(line)) {
+    if old.iter().all(|line| is_blank(line)) {
         return Ok(vec![]);
     }
     let (mut places, mut few_tabs) = (Vec::new(), None);
@@ -440,7 +439,7 @@ mod tests {
         let block = Block::new(&lines, &starts, BlockForm::Diff, &[]);
         let found = |work| {
             let budget = Budget::new(&FindLimits { work, ..FindLimits::default() });
-            indentation(&haystack, &Needle::Block(&block), 2, &budget)
+            indentation(&haystack, &block, 2, &budget)
         };
         assert_eq!(found(40_000).map(|places| places.len()), Ok(0));
         assert!(matches!(found(10_000), Err(Kind::WorkLimit { .. })));

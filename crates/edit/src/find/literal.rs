@@ -1,9 +1,6 @@
-//! The first two layers, `exact` and `line-endings`: the same text, byte for byte or except for its line endings.
+//! The first two layers for text, `exact` and `line-endings`: the same text, byte for byte or except for its line endings.
 //!
 //! Text may begin and end anywhere in a line, and every place counts, even inside words.
-//!
-//! A block's lines are whole lines. Only if no whole lines match may a block without markers start after the white
-//! space of its first line, which models lose.
 //!
 //! A shown file shows no line endings, so two places that differ only in these look the same to the writer of a
 //! request. If such a twin exists, `exact` therefore finds both places of a text of several lines.
@@ -14,147 +11,33 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::block::{self, Block, BlockForm};
-use super::{Budget, Candidate, Candidates, Haystack, Needle};
+use super::{Budget, Candidate, Candidates, Haystack};
 use crate::problem::Kind;
-use crate::text::{LineEnding, split_ending, split_lines};
 
 /// How many bytes are searched in the time of one comparison.
 const SEARCHED: usize = 32;
 
-type Ranges = Vec<Range<usize>>;
-
-pub(super) fn exact(
-    h: &Haystack<'_>,
-    needle: &Needle<'_>,
-    most: usize,
-    budget: &Budget,
-) -> Result<Candidates, Kind> {
-    let bytes = h.text().bytes();
-    match *needle {
-        Needle::Bytes(old) if !old.contains(&b'\n') => {
-            Ok(as_written(occurrences(bytes, h.text().body(), old, most, budget)?))
-        }
-        Needle::Bytes(old) => {
-            let Some(segments) = Segments::from_text(old) else { return Ok(vec![]) };
-            let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
-            // CRLF in the request chooses between the twins.
-            if crlf_count(old) > 0 {
-                return Ok(as_written(segments.occurrences(
-                    bytes,
-                    h.text().body(),
-                    most,
-                    budget,
-                    literal,
-                )?));
-            }
-            let twins = line_endings(h, needle, most, budget)?;
-            Ok(if twins.iter().any(|twin| literal(&twin.range)) { twins } else { vec![] })
-        }
-        Needle::Block(_) => {
-            let places = line_endings(h, needle, most, budget)?;
-            let crlf = |place: &Candidate| crlf_count(&bytes[place.range.clone()]) > 0;
-            // Lines of a patch have LF; a place with CRLF is left to the next layer, unless it has rivals.
-            Ok(if places.len() == 1 && places.iter().any(crlf) { vec![] } else { places })
-        }
+pub(super) fn exact(h: &Haystack<'_>, old: &[u8], most: usize, budget: &Budget) -> Result<Candidates, Kind> {
+    let literal = |place: &Range<usize>| h.text().bytes()[place.clone()] == *old;
+    // Text without line endings has no twins, and CRLF in the request chooses between them.
+    if !old.contains(&b'\n') || memmem::find(old, b"\r\n").is_some() {
+        return Segments::from_text(old).occurrences(h, most, budget, literal);
     }
+    let twins = line_endings(h, old, most, budget)?;
+    Ok(if twins.iter().any(|twin| literal(&twin.range)) { twins } else { vec![] })
 }
 
 pub(super) fn line_endings(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
-    most: usize,
-    budget: &Budget,
-) -> Result<Candidates, Kind> {
-    match *needle {
-        Needle::Bytes(old) => match Segments::from_text(old) {
-            Some(segments) => Ok(as_written(segments.occurrences(
-                h.text().bytes(),
-                h.text().body(),
-                most,
-                budget,
-                |_| true,
-            )?)),
-            None => Ok(vec![]),
-        },
-        Needle::Block(block) => {
-            if block.has_bare_context() {
-                return Ok(vec![]);
-            }
-            let places = block::candidates(h, block, most, budget, |file, wanted| file == wanted)?;
-            match block.form {
-                BlockForm::Block if places.is_empty() => after_indentation(h, block, most, budget),
-                _ => Ok(places),
-            }
-        }
-    }
-}
-
-fn as_written(ranges: Ranges) -> Candidates {
-    ranges.into_iter().map(Candidate::as_written).collect()
-}
-
-/// Finds the places where the block starts after the white space of its first line. Its first new line then starts
-/// there too; if it is unclear which line that is, the place does not fit.
-fn after_indentation(
-    h: &Haystack<'_>,
-    block: &Block<'_>,
-    most: usize,
-    budget: &Budget,
-) -> Result<Candidates, Kind> {
-    let Some(&first) = block.old().first().filter(|first| block::indent(first).is_empty()) else {
-        return Ok(vec![]);
-    };
-    // A single line may as well have been indented differently with its replacement: `indentation` handles that.
-    if first.is_empty() || block.old().iter().filter(|line| !block::is_blank(line)).count() < 2 {
-        return Ok(vec![]);
-    }
-    let lines = h.lines();
-    let mut places = Vec::new();
-    for place in
-        block::starts_of_trimmed(h, block.old(), block.starts, usize::MAX, budget, |i, file, wanted| {
-            if i == 0 { file.trim_ascii_start() == wanted } else { file == wanted }
-        })?
-    {
-        let indent = block::indent(lines.content(place));
-        let range = lines.start(place)..lines.start(place + block.old().len());
-        places.push(Candidate { range, interpretation: block.with_first_indented(indent) });
-        if places.len() == most {
-            break;
-        }
-    }
-    Ok(places)
-}
-
-fn crlf_count(bytes: &[u8]) -> usize {
-    memmem::find_iter(bytes, b"\r\n").count()
-}
-
-/// Finds every occurrence of `old` in `body`, also overlapping ones, but none that splits a CRLF.
-fn occurrences(
-    bytes: &[u8],
-    body: Range<usize>,
     old: &[u8],
     most: usize,
     budget: &Budget,
-) -> Result<Ranges, Kind> {
-    let finder = memmem::Finder::new(old);
-    budget.spend(body.len() / SEARCHED)?;
-    let mut places = Vec::new();
-    let mut from = body.start;
-    while let Some(at) = finder.find(&bytes[from..body.end]) {
-        let start = from + at;
-        let end = start + old.len();
-        budget.spend(old.len())?;
-        if !splits_crlf(bytes, start) && !splits_crlf(bytes, end) {
-            places.push(start..end);
-            if places.len() == most {
-                break;
-            }
-        }
-        from = start + 1;
+) -> Result<Candidates, Kind> {
+    // `exact` has already handled text without line endings.
+    if !old.contains(&b'\n') {
+        return Ok(vec![]);
     }
-    Ok(places)
+    Segments::from_text(old).occurrences(h, most, budget, |_| true)
 }
 
 /// Returns whether `at` lies between the two bytes of a CRLF.
@@ -162,7 +45,7 @@ fn splits_crlf(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
 }
 
-/// Text of several lines, split at its line endings: the end of one line, whole lines, and the beginning of another.
+/// Text, split at its line endings: a part of a line; or the end of one line, whole lines, and the beginning of another.
 /// The segments match with any line ending between them.
 struct Segments<'a> {
     segments: Vec<&'a [u8]>,
@@ -171,35 +54,26 @@ struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// Splits a text; `None` if it has no line ending, which `exact` has already handled.
-    fn from_text(old: &'a [u8]) -> Option<Self> {
-        let mut segments: Vec<&[u8]> = Vec::new();
-        let mut last_is_ended = false;
-        for line in split_lines(old) {
-            let (content, ending) = split_ending(line);
-            segments.push(content);
-            last_is_ended = ending != LineEnding::None;
-        }
-        if last_is_ended {
-            segments.push(b"");
-        }
-        if segments.len() < 2 {
-            return None;
+    fn from_text(old: &'a [u8]) -> Self {
+        let mut segments: Vec<&[u8]> = old.split(|&byte| byte == b'\n').collect();
+        let last = segments.len() - 1;
+        for segment in &mut segments[..last] {
+            *segment = segment.strip_suffix(b"\r").unwrap_or(segment);
         }
         // The first of the longest: if all are empty, a line ending follows it.
         let pivot = (0..segments.len()).rev().max_by_key(|&i| segments[i].len()).unwrap_or(0);
-        Some(Self { segments, pivot })
+        Self { segments, pivot }
     }
 
-    /// Finds every place that `counts` accepts.
+    /// Finds every place that `counts` accepts, also overlapping ones, but none that splits a CRLF.
     fn occurrences(
         &self,
-        bytes: &[u8],
-        body: Range<usize>,
+        h: &Haystack<'_>,
         most: usize,
         budget: &Budget,
         counts: impl Fn(&Range<usize>) -> bool,
-    ) -> Result<Ranges, Kind> {
+    ) -> Result<Candidates, Kind> {
+        let (bytes, body) = (h.text().bytes(), h.text().body());
         let mut places = Vec::new();
         let pivot = self.segments[self.pivot];
         // Of empty lines, only the line endings can be searched for.
@@ -213,7 +87,7 @@ impl<'a> Segments<'a> {
             let start = if pivot.is_empty() { self.before_ending(bytes, hit) } else { hit };
             budget.spend(pivot.len())?;
             if let Some(place) = self.around(bytes, &body, start, budget)?.filter(&counts) {
-                places.push(place);
+                places.push(Candidate::as_written(place));
                 if places.len() == most {
                     break;
                 }
@@ -268,9 +142,9 @@ impl<'a> Segments<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::{FindLimits, LITERAL, Match, locate, locate_all};
+    use crate::find::{FindLimits, LITERAL, Match, Needle, locate, locate_all};
     use crate::problem::Work;
-    use crate::text::Text;
+    use crate::text::{LineEnding, Text};
     use proptest::prelude::*;
 
     fn find(file: &[u8], old: &[u8]) -> Result<Option<Match>, Kind> {
@@ -387,30 +261,6 @@ mod tests {
         let outcome =
             locate(&Haystack::new(&text), &Needle::Bytes(&old), LITERAL, &limits, &Budget::new(&limits));
         assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
-    }
-
-    #[test]
-    fn a_block_may_have_lost_the_indentation_of_its_first_line() {
-        use crate::find::tests::read_block;
-        let file = "def f():\n    a = 1\n    b = 2\n";
-        let exact = |lines: &str| Some(("exact", lines.into()));
-        assert_eq!(
-            read_block(file, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"),
-            exact("    a = 3\n    b = 4\n")
-        );
-        assert_eq!(
-            read_block(file, "a = 1\n    b = 2\n", "a = 1\n    b = 4\n"),
-            exact("    a = 1\n    b = 4\n")
-        );
-        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    b = 2\n"), exact("    b = 2\n"));
-        // The first new line is indented, so only the old one has lost it; or it is unclear which line is first.
-        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    a = 3\n    b = 4\n"), None);
-        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "x\na = 1\n    b = 2\n"), None);
-        // Another line may not differ, nor the first where it is not flat; blank lines do not count.
-        assert_eq!(read_block(file, "a = 1\n   b = 2\n", "x\n"), None);
-        assert_eq!(read_block(file, "  a = 1\n    b = 2\n", "  x\n"), None);
-        let twice = [file, file].concat();
-        assert_eq!(read_block(&twice, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"), None);
     }
 
     /// Counts the places by brute force: at every offset of the file's bytes, with CRLF read as LF.

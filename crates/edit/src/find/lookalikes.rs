@@ -8,7 +8,6 @@
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use similar::DiffOp;
@@ -16,7 +15,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
 use super::block::{Block, bytes_of, starts_of};
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::compare::compare;
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -30,14 +29,10 @@ const FOLDED: usize = 4;
 
 pub(super) fn lookalikes(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
-    if block.has_bare_context() {
-        return Ok(vec![]);
-    }
     let folded: Vec<Cow<'_, [u8]>> = block.old().iter().map(|line| fold(line)).collect();
     let same = |i: usize, file: &[u8], _: &[u8]| {
         // An ASCII line of the file is its own fold.

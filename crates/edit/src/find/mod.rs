@@ -99,17 +99,21 @@ impl Layer {
     /// Returns the name of the layer in answers and documents.
     #[must_use]
     pub fn name(self) -> &'static str {
+        self.name_and_search().0
+    }
+
+    fn name_and_search(self) -> (&'static str, BlockSearch) {
         match self {
-            Self::Exact => "exact",
-            Self::LineEndings => "line-endings",
-            Self::TrailingSpace => "trailing-space",
-            Self::EdgeBlanks => "edge-blanks",
-            Self::BareContext => "bare-context",
-            Self::Indentation => "indentation",
-            Self::LineNumbers => "line-numbers",
-            Self::Lookalikes => "lookalikes",
-            Self::InnerBlanks => "inner-blanks",
-            Self::ContextDrift => "context-drift",
+            Self::Exact => ("exact", block::exact),
+            Self::LineEndings => ("line-endings", block::line_endings),
+            Self::TrailingSpace => ("trailing-space", block::trailing_space),
+            Self::EdgeBlanks => ("edge-blanks", block::edge_blanks),
+            Self::BareContext => ("bare-context", block::bare_context),
+            Self::Indentation => ("indentation", indentation::indentation),
+            Self::LineNumbers => ("line-numbers", numbers::line_numbers),
+            Self::Lookalikes => ("lookalikes", lookalikes::lookalikes),
+            Self::InnerBlanks => ("inner-blanks", blanks::inner_blanks),
+            Self::ContextDrift => ("context-drift", drift::context_drift),
         }
     }
 
@@ -121,19 +125,15 @@ impl Layer {
         most: usize,
         budget: &Budget,
     ) -> Result<Candidates, Kind> {
-        let find = match self {
-            Self::Exact => literal::exact,
-            Self::LineEndings => literal::line_endings,
-            Self::TrailingSpace => block::trailing_space,
-            Self::EdgeBlanks => block::edge_blanks,
-            Self::BareContext => block::bare_context,
-            Self::Indentation => indentation::indentation,
-            Self::LineNumbers => numbers::line_numbers,
-            Self::Lookalikes => lookalikes::lookalikes,
-            Self::InnerBlanks => blanks::inner_blanks,
-            Self::ContextDrift => drift::context_drift,
-        };
-        find(h, needle, most, budget)
+        let reads_bare_context = matches!(self, Self::BareContext | Self::LineNumbers);
+        match (*needle, self) {
+            (Needle::Bytes(old), Self::Exact) => literal::exact(h, old, most, budget),
+            (Needle::Bytes(old), Self::LineEndings) => literal::line_endings(h, old, most, budget),
+            (Needle::Block(block), _) if reads_bare_context || !block.has_bare_context() => {
+                self.name_and_search().1(h, block, most, budget)
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Returns whether the layer finds the text itself, whatever its line endings.
@@ -151,11 +151,7 @@ impl Layer {
         match self {
             Self::Exact | Self::LineEndings | Self::TrailingSpace | Self::EdgeBlanks => true,
             Self::Indentation => new_too,
-            Self::BareContext
-            | Self::LineNumbers
-            | Self::Lookalikes
-            | Self::InnerBlanks
-            | Self::ContextDrift => false,
+            _ => false,
         }
     }
 }
@@ -167,6 +163,9 @@ impl fmt::Display for Layer {
 }
 
 type Candidates = Vec<Candidate>;
+
+/// The search of a layer for the places of a block.
+type BlockSearch = fn(&Haystack<'_>, &Block<'_>, usize, &Budget) -> Result<Candidates, Kind>;
 
 /// A place that a layer found.
 #[derive(Clone, Debug)]

@@ -20,11 +20,10 @@ const SEPARATORS: &[&str] = &["\t", "→", " | ", "| ", "|", ": ", ":"];
 
 pub(super) fn line_numbers(
     h: &Haystack<'_>,
-    needle: &Needle<'_>,
+    block: &Block<'_>,
     most: usize,
     budget: &Budget,
 ) -> Result<Candidates, Kind> {
-    let Needle::Block(block) = needle else { return Ok(vec![]) };
     if block.old().iter().all(|line| is_blank(line)) {
         return Ok(vec![]);
     }
