@@ -68,6 +68,11 @@ impl<'a> Block<'a> {
         added(self.lines)
     }
 
+    /// Returns which of the old lines are context.
+    pub(super) fn is_context(&self) -> Vec<bool> {
+        self.lines.iter().filter(|line| line.before().is_some()).map(Line::is_context).collect()
+    }
+
     /// Returns the lines, each changed by `change`; `None` if that fails for one.
     pub(super) fn map(&self, mut change: impl FnMut(&Line) -> Option<Line>) -> Option<Vec<Line>> {
         self.lines.iter().map(&mut change).collect()
@@ -216,6 +221,13 @@ pub fn stands_in(
 ) -> Result<Option<usize>, Kind> {
     let same = |_: usize, file: &[u8], wanted: &[u8]| same_but_for_trailing_space(file, wanted);
     Ok(starts_of_trimmed(h, wanted, starts, 1, budget, same)?.first().copied())
+}
+
+/// Returns whether these lines stand together anywhere in the file.
+pub(super) fn are_in_file(h: &Haystack<'_>, wanted: &[&[u8]], budget: &Budget) -> Result<bool, Kind> {
+    let everywhere = [0..h.lines().len()];
+    let equal = |_: usize, file: &[u8], wanted: &[u8]| file == wanted;
+    Ok(!starts_of_trimmed(h, wanted, &everywhere, 1, budget, equal)?.is_empty())
 }
 
 /// Returns the line to compare first: the longest, since short ones ("}") recur everywhere.

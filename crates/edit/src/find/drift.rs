@@ -17,7 +17,7 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::block::{self, Block, bytes_of, has_substance};
+use super::block::{Block, added, are_in_file, bytes_of, has_substance};
 use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -135,13 +135,10 @@ impl<'a> RequiredLines<'a> {
     fn align(&self, h: &Haystack<'_>, old: &[&[u8]], at: usize) -> Option<Alignment> {
         let lines = h.lines();
         let total = lines.len();
-        let after: Vec<RequestRow<'_>> = (self.start + 1..old.len())
-            .map(|i| RequestRow { text: old[i], must: self.must[i], joined: self.joined[i - 1] })
-            .collect();
-        let before: Vec<RequestRow<'_>> = (0..self.start)
-            .rev()
-            .map(|i| RequestRow { text: old[i], must: self.must[i], joined: self.joined[i] })
-            .collect();
+        let row = |i: usize, joined: bool| RequestRow { text: old[i], must: self.must[i], joined };
+        let after: Vec<RequestRow<'_>> =
+            (self.start + 1..old.len()).map(|i| row(i, self.joined[i - 1])).collect();
+        let before: Vec<RequestRow<'_>> = (0..self.start).rev().map(|i| row(i, self.joined[i])).collect();
         let (below, cost_below) = walk(&after, |j| (at + 1 + j < total).then(|| lines.content(at + 1 + j)))?;
         let (above, cost_above) = walk(&before, |j| at.checked_sub(j + 1).map(|i| lines.content(i)))?;
         if cost_below + cost_above > self.may_differ {
@@ -151,21 +148,14 @@ impl<'a> RequiredLines<'a> {
         let below = below.into_iter().map(|j| j.map(|j| at + 1 + j));
         Some(Alignment { at: above.chain([Some(at)]).chain(below).collect() })
     }
-}
 
-impl RequiredLines<'_> {
     /// Returns whether a line that must match occurs again within reach, or is equal to a missing line of the request:
     /// then the choice between them is a guess.
     fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
-        let (first, last) = aligned.span();
-        let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
-        let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
         let musts: BTreeSet<&[u8]> =
             (0..old.len()).filter(|&i| self.must[i] && has_substance(old[i])).map(|i| old[i]).collect();
-        let mut free = around.filter(|at| taken.binary_search(at).is_err());
-        let mut missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
-        free.any(|at| musts.contains(h.lines().content(at)))
-            || missing.any(|i| musts.contains(old[i]) || self.removed.contains(old[i]))
+        aligned.free_lines(h, DRIFT).any(|at| musts.contains(h.lines().content(at)))
+            || aligned.missing().any(|i| musts.contains(old[i]) || self.removed.contains(old[i]))
     }
 }
 
@@ -180,6 +170,19 @@ impl Alignment {
         let mut stand = self.at.iter().flatten();
         let first = stand.next().copied().unwrap_or_default();
         (first, stand.next_back().copied().unwrap_or(first))
+    }
+
+    /// Returns the lines of the file on which no old line stands, so many lines around those that the alignment covers.
+    fn free_lines(&self, h: &Haystack<'_>, reach: usize) -> impl Iterator<Item = usize> {
+        let (first, last) = self.span();
+        let taken: Vec<usize> = self.at.iter().flatten().copied().collect();
+        let around = first.saturating_sub(reach)..(last + 1 + reach).min(h.lines().len());
+        around.filter(move |at| taken.binary_search(at).is_err())
+    }
+
+    /// Returns the old lines that the file lacks.
+    fn missing(&self) -> impl Iterator<Item = usize> {
+        (0..self.at.len()).filter(|&i| self.at[i].is_none())
     }
 }
 
@@ -283,46 +286,37 @@ fn certain(
     budget: &Budget,
 ) -> Result<bool, Kind> {
     let old = block.old();
-    let telling = |i: &usize| aligned.at[*i].is_some() && has_substance(old[*i]);
-    let is_context: Vec<bool> =
-        block.lines.iter().filter(|line| line.before().is_some()).map(Line::is_context).collect();
-    let score = Score {
-        lines: (0..old.len()).filter(telling).count(),
-        context: (0..old.len()).filter(telling).filter(|&i| is_context[i]).count(),
-    };
-    Ok(score.lines >= PROOF
+    let is_context = block.is_context();
+    let matched: Vec<usize> =
+        (0..old.len()).filter(|&i| aligned.at[i].is_some() && has_substance(old[i])).collect();
+    let own = Score { lines: matched.len(), context: matched.iter().filter(|&&i| is_context[i]).count() };
+    Ok(own.lines >= PROOF
         && !core.has_choice(h, old, aligned)
         && !differs_in_spelling_alone(h, old, aligned)
         && !adds_what_it_passes(h, block, aligned)
         && !uses_a_missing_word(h, block, aligned)
         && !stands_already(h, block, budget)?
         && !is_made_already(h, block, budget)?
-        && !has_rival(h, old, &is_context, aligned, score, budget)?)
+        && !has_rival(h, old, &is_context, aligned, own, budget)?)
 }
 
 /// Returns whether a missing line resembles a skipped one too much.
 fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
-    let (first, last) = aligned.span();
-    let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
-    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
-    let passed: Vec<String> = around
-        .filter(|at| taken.binary_search(at).is_err())
+    let passed: Vec<String> = aligned
+        .free_lines(h, DRIFT)
         .map(|at| plain(h.lines().content(at)))
         .filter(|text| !text.is_empty())
         .collect();
-    let missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
     // A bare elision stands for unknown lines.
-    missing.map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
+    aligned.missing().map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
 }
 
 /// Returns whether an added line is one of the file's that the request lacks: it would be there twice.
 fn adds_what_it_passes(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> bool {
-    let (first, last) = aligned.span();
-    let passed = |at: &usize| !aligned.at.contains(&Some(*at));
     let passed: BTreeSet<&[u8]> =
-        (first..=last).filter(passed).map(|at| h.lines().content(at).trim_ascii()).collect();
-    let added = block.added().map(|line| line.as_bytes().trim_ascii());
-    added.into_iter().any(|line| !line.is_empty() && passed.contains(line))
+        aligned.free_lines(h, 0).map(|at| h.lines().content(at).trim_ascii()).collect();
+    let mut added = block.added().map(|line| line.as_bytes().trim_ascii());
+    added.any(|line| !line.is_empty() && passed.contains(line))
 }
 
 /// Returns whether an added line has a word of a missing line that is nowhere in the file: what it names may have another
@@ -332,11 +326,10 @@ fn uses_a_missing_word(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment)
         let words = line.split(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || *b >= 0x80));
         words.filter(|word| word.len() > 2).map(<[u8]>::to_vec).collect()
     };
-    let missing = (0..block.old().len()).filter(|&i| aligned.at[i].is_none());
-    let missing: BTreeSet<Vec<u8>> = missing.flat_map(|i| words(block.old()[i])).collect();
-    let used = block.added().flat_map(|line| words(line.as_bytes()));
+    let missing: BTreeSet<Vec<u8>> = aligned.missing().flat_map(|i| words(block.old()[i])).collect();
+    let mut used = block.added().flat_map(|line| words(line.as_bytes()));
     let is_gone = |word: &Vec<u8>| memmem::find(h.text().bytes(), word).is_none();
-    used.into_iter().any(|word| missing.contains(&word) && is_gone(&word))
+    used.any(|word| missing.contains(&word) && is_gone(&word))
 }
 
 /// Strips a line of what is often lost or added in transit: white space and the signs that show it, escapes, entities.
@@ -377,19 +370,9 @@ fn unescaped(text: &str) -> String {
 
 /// Returns whether the lines of an added run stand together somewhere in the file.
 fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
-    let lines = h.lines();
-    for run in block.lines.chunk_by(|a, b| matches!(a, Line::Added(_)) == matches!(b, Line::Added(_))) {
-        let added: Vec<&[u8]> = run
-            .iter()
-            .filter(|line| line.before().is_none())
-            .filter_map(Line::after)
-            .map(str::as_bytes)
-            .collect();
-        let Some(telling) = (0..added.len()).find(|&i| has_substance(added[i])) else { continue };
-        budget.spend(lines.len())?;
-        let at = |start: usize| added.iter().enumerate().all(|(i, line)| lines.content(start + i) == *line);
-        let Some(last) = lines.len().checked_sub(added.len()) else { continue };
-        if (0..=last).any(|start| lines.content(start + telling) == added[telling] && at(start)) {
+    for run in block.lines.split(|line| line.before().is_some()) {
+        let added: Vec<&[u8]> = added(run).map(str::as_bytes).collect();
+        if added.iter().any(|line| has_substance(line)) && are_in_file(h, &added, budget)? {
             return Ok(true);
         }
     }
@@ -400,12 +383,7 @@ fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Resul
 fn is_made_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
     let after: Vec<&[u8]> = block.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
     let telling = after.iter().filter(|line| has_substance(line)).count();
-    if telling < PROOF {
-        return Ok(false);
-    }
-    let everywhere = [0..h.lines().len()];
-    let found = block::starts_of_trimmed(h, &after, &everywhere, 1, budget, |_, file, line| file == line)?;
-    Ok(!found.is_empty())
+    Ok(telling >= PROOF && are_in_file(h, &after, budget)?)
 }
 
 /// Returns whether as many distinctive lines stand near each other elsewhere, or more of the context.
@@ -417,10 +395,8 @@ fn has_rival(
     score: Score,
     budget: &Budget,
 ) -> Result<bool, Kind> {
-    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
-    let free = (0..h.lines().len()).filter(|at| taken.binary_search(at).is_err());
     // A block whose lines occur everywhere has a rival.
-    let Some(votes) = votes(h, old, free, budget)? else { return Ok(true) };
+    let Some(votes) = votes(h, old, aligned.free_lines(h, h.lines().len()), budget)? else { return Ok(true) };
     let of_context: Vec<Vote> = votes.iter().copied().filter(|vote| is_context[vote.1]).collect();
     let most = |votes: &[Vote]| most_together(votes, old.len(), 2 * DRIFT).map_or(0, |(_, rows)| rows);
     Ok(most(&votes) >= score.lines || most(&of_context) > score.context)
@@ -504,13 +480,11 @@ pub fn nearly_in(
     if nearness == Nearness::Almost && starts.iter().all(|range| stands(range.start) < 3) {
         return budget.spend(old.len()).map(|()| None);
     }
-    let mut lines: Vec<usize> = starts
+    let lines: BTreeSet<usize> = starts
         .iter()
         .flat_map(|range| range.start..range.end.saturating_add(old.len()).saturating_sub(1).min(total))
+        .filter(|at| !found.contains(at))
         .collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines.retain(|at| !found.contains(at));
     // Lines that recur throughout the file prove nothing.
     let mut rare: BTreeMap<&[u8], usize> =
         old.iter().filter(|line| has_substance(line)).map(|line| (*line, 0)).collect();

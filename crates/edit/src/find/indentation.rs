@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::block::{
-    Block, BlockForm, bytes_of, has_substance, indent, is_blank, starts_of, starts_of_trimmed,
+    Block, BlockForm, added, are_in_file, bytes_of, has_substance, indent, is_blank, map_added, starts_of,
+    starts_of_trimmed,
 };
 use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::patch::Line;
@@ -74,18 +75,13 @@ pub(super) fn indentation(
         if shifts.is_empty() {
             continue;
         }
-        if is_odd(&shifts, &pairs) && *few_tabs.get_or_insert_with(|| has_few_tabs(h)) {
-            let lines = with_the_lines_of_the_file(h, block, start);
-            places.push(Candidate {
-                range: bytes_of(h, start, old.len()),
-                interpretation: Interpretation::Rewritten(lines),
-            });
-            continue;
-        }
-        places.push(Candidate {
-            range: bytes_of(h, start, old.len()),
-            interpretation: interpretation(block, &shifts),
-        });
+        let keeps_tabs = is_odd(&shifts, &pairs) && *few_tabs.get_or_insert_with(|| has_few_tabs(h));
+        let interpretation = if keeps_tabs {
+            Interpretation::Rewritten(with_the_lines_of_the_file(h, block, start))
+        } else {
+            interpretation(block, &shifts)
+        };
+        places.push(Candidate { range: bytes_of(h, start, old.len()), interpretation });
         if places.len() == most {
             break;
         }
@@ -107,21 +103,16 @@ fn is_meant_elsewhere(
     budget: &Budget,
 ) -> Result<bool, Kind> {
     let new: Vec<&[u8]> = block.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
-    let equal = |_: usize, file: &[u8], wanted: &[u8]| file == wanted;
-    let whole = [0..h.lines().len()];
-    if block.added().any(|line| has_substance(line.as_bytes()))
-        && !starts_of(h, &new, &whole, 1, budget, equal)?.is_empty()
-    {
+    if block.added().any(|line| has_substance(line.as_bytes())) && are_in_file(h, &new, budget)? {
         return Ok(true);
     }
-    let old: Vec<&Line> = block.lines.iter().filter(|line| line.before().is_some()).collect();
-    let stays: Vec<bool> = old.iter().map(|line| matches!(line, Line::Context(_))).collect();
-    let telling = (0..old.len()).any(|i| stays[i] && has_substance(block.old()[i]));
+    let (old, stays) = (block.old(), block.is_context());
+    let telling = (0..old.len()).any(|i| stays[i] && has_substance(old[i]));
     if !telling || stays.iter().all(|stays| *stays) {
         return Ok(false);
     }
     let context = |i: usize, file: &[u8], wanted: &[u8]| !stays[i] || file == wanted;
-    let places = starts_of(h, block.old(), &whole, 2, budget, context)?;
+    let places = starts_of(h, old, &[0..h.lines().len()], 2, budget, context)?;
     Ok(places.iter().any(|&start| h.lines().start(start) != found.start))
 }
 
@@ -152,16 +143,17 @@ impl IndentUnit {
         if !lines.iter().filter_map(Line::before).all(flat) {
             return None;
         }
-        let moved = |line: &Line| match line {
-            Line::Added(text) => {
-                let (own, rest) = text.split_at(indent(text.as_bytes()).len());
-                let own = self.0.apply(own.as_bytes()).unwrap_or_else(|| own.into());
-                Line::Added([&String::from_utf8_lossy(&own), rest].concat())
-            }
-            line => line.clone(),
+        let moved = |text: &str| {
+            let own = indent(text.as_bytes());
+            reindented(text, &self.0.apply(own).unwrap_or_else(|| own.into()))
         };
-        Some(lines.iter().map(moved).collect())
+        Some(map_added(lines, moved))
     }
+}
+
+/// Returns a line with this indentation.
+fn reindented(line: &str, indentation: &[u8]) -> String {
+    [&String::from_utf8_lossy(indentation), &line[indent(line.as_bytes()).len()..]].concat()
 }
 
 /// Returns every shift that explains all lines; each pair has the file's indentation and the request's.
@@ -228,15 +220,11 @@ fn is_odd(shifts: &[IndentShift], pairs: &[(&[u8], &[u8])]) -> bool {
 
 /// Returns the request with new lines that are equal to old ones as the file has those.
 fn with_the_lines_of_the_file(h: &Haystack<'_>, block: &Block<'_>, start: usize) -> Vec<Line> {
-    let file = |text: &str| {
-        let at = block.old().iter().position(|old| *old == text.as_bytes())?;
-        Some(Line::Added(String::from_utf8_lossy(h.lines().content(start + at)).into_owned()))
+    let file = |text: &str| match block.old().iter().position(|old| *old == text.as_bytes()) {
+        Some(at) => String::from_utf8_lossy(h.lines().content(start + at)).into_owned(),
+        None => text.into(),
     };
-    let line = |line: &Line| match line {
-        Line::Added(text) => file(text).unwrap_or_else(|| line.clone()),
-        line => line.clone(),
-    };
-    block.lines.iter().map(line).collect()
+    map_added(block.lines, file)
 }
 
 impl IndentShift {
@@ -310,23 +298,12 @@ fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
         let moves = |line: &&Line| matches!(line, Line::Added(text) if whole || !text.trim().is_empty());
         let shown = |line: &&Line| moves(line) || line.before().is_some_and(|text| !text.trim().is_empty());
         let texts = block.lines.iter().filter(shown).filter_map(|line| line.before().or(line.after()));
-        let mut all = match shift {
-            IndentShift::Scale { .. } => {
-                shift.apply_to_all(texts.map(|text| indent(text.as_bytes())))?.into_iter()
-            }
-            _ => Vec::new().into_iter(),
+        let mut all = shift.apply_to_all(texts.map(|text| indent(text.as_bytes())))?.into_iter();
+        let line = |line: &Line| match (line, if shown(&line) { all.next() } else { None }) {
+            (Line::Added(text), Some(moved)) => Line::Added(reindented(text, &moved)),
+            (line, _) => line.clone(),
         };
-        let line = |line: &Line| {
-            let scaled = if shown(&line) { all.next() } else { None };
-            let Line::Added(text) = line else { return Some(line.clone()) };
-            if !moves(&line) {
-                return Some(line.clone());
-            }
-            let (own, rest) = text.split_at(indent(text.as_bytes()).len());
-            let moved = scaled.or_else(|| shift.apply(own.as_bytes()))?;
-            Some(Line::Added([&String::from_utf8_lossy(&moved), rest].concat()))
-        };
-        block.lines.iter().map(line).collect::<Option<Vec<Line>>>()
+        Some(block.lines.iter().map(line).collect::<Vec<Line>>())
     };
     let mut readings: Vec<Option<Vec<Line>>> = shifts.iter().map(moved).collect();
     readings.dedup();
@@ -350,22 +327,22 @@ fn least<'l>(lines: impl Iterator<Item = &'l str>) -> Option<usize> {
 /// Returns whether new lines already differ in indentation from those that they replace by exactly this amount: then
 /// only the old lines may be indented wrongly, and moving the new ones would be wrong.
 fn is_moved_already(block: &Block<'_>, by: isize) -> bool {
-    block.lines.chunk_by(|a, b| matches!(a, Line::Context(_)) == matches!(b, Line::Context(_))).any(|run| {
-        let gone = least(run.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before));
-        let come = least(run.iter().filter(|line| matches!(line, Line::Added(_))).filter_map(Line::after));
-        gone.zip(come).is_some_and(|(gone, come)| come as isize == gone as isize + by)
-    }) || block.lines.windows(2).enumerate().any(|(at, pair)| {
-        let [Line::Context(before), Line::Added(_)] = pair else { return false };
-        let rest = &block.lines[at + 1..];
-        let inserted = rest.iter().take_while(|line| matches!(line, Line::Added(_))).count();
-        let Some(Line::Context(after)) = rest.get(inserted) else { return false };
-        let level = |text: &str| (!text.trim().is_empty()).then(|| indent(text.as_bytes()).len() as isize);
-        let come = least(rest[..inserted].iter().filter_map(Line::after)).map(|come| come as isize);
-        // Both neighbours are on one level, and the new lines already where the file has that level.
-        let siblings = level(before).filter(|level_before| Some(*level_before) == level(after));
-        siblings.zip(come).is_some_and(|(level, come)| come == level + by)
-            && !without_comment(before.as_bytes()).ends_with(b":")
-            && !without_comment(before.as_bytes()).ends_with(b"{")
+    let runs: Vec<&[Line]> = block.lines.chunk_by(|a, b| a.is_context() == b.is_context()).collect();
+    let level = |line: Option<&Line>| least(line.and_then(Line::before).into_iter());
+    let opens = |line: Option<&Line>| {
+        let text = line.and_then(Line::before).unwrap_or_default();
+        matches!(without_comment(text.as_bytes()).last(), Some(b':' | b'{'))
+    };
+    (0..runs.len()).any(|i| {
+        let old = if runs[i].iter().any(|line| line.before().is_some()) {
+            least(runs[i].iter().filter_map(Line::before))
+        } else {
+            // Both neighbours are on one level, and the new lines already where the file has that level.
+            let before = i.checked_sub(1).and_then(|above| runs[above].last());
+            let after = runs.get(i + 1).and_then(|below| below.first());
+            level(before).filter(|own| Some(*own) == level(after) && !opens(before))
+        };
+        old.zip(least(added(runs[i]))).is_some_and(|(old, new)| new as isize == old as isize + by)
     })
 }
 

@@ -5,8 +5,8 @@ use alloc::string::ToString;
 use proptest::prelude::*;
 
 use super::super::*;
-use crate::find::FindLimits;
 use crate::find::tests::hunk;
+use crate::find::{BlockForm, FindLimits};
 use crate::text::Text;
 
 /// The lowest cost and the fewest rows lost, of all ways to stand these rows on the lines from `at` on; the first `done`
@@ -37,7 +37,7 @@ fn cheapest(rows: &[RequestRow<'_>], file: &[&[u8]], done: usize, at: usize) -> 
 fn block_of<T>(request: &str, lines: usize, ask: impl FnOnce(&Block<'_>) -> T) -> T {
     let lines_of_request = hunk(request);
     let starts = [0..lines];
-    ask(&Block::new(&lines_of_request, &starts, block::BlockForm::Diff, &[]))
+    ask(&Block::new(&lines_of_request, &starts, BlockForm::Diff, &[]))
 }
 
 fn aligned(at: &[Option<usize>]) -> Alignment {
