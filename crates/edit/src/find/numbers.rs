@@ -10,8 +10,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use super::block::{Block, BlockForm, is_blank};
-use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use super::block::{Block, BlockForm, add_rewritten, is_blank};
+use super::{Budget, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -29,72 +29,53 @@ pub(super) fn line_numbers(
     }
     let mut found: Candidates = Vec::new();
     for separator in SEPARATORS {
-        let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
+        let Some((lines, first, new_too)) = without_numbers(block, separator) else { continue };
         let alone = block.old().len() < 3;
-        let number = first_number(block, separator).filter(|_| alone);
         let read = Needle::Block(&Block::new(&lines, block.starts, block.form, &[]));
         for layer in super::LAYERS.iter().copied().filter(|layer| layer.matches_without_numbers(new_too)) {
             let mut places = layer.candidates(h, &read, most, budget)?;
-            if let (Some(number), [place]) = (number, &places[..])
-                && h.line_number(place.range.start) != number
+            if let [place] = &places[..]
+                && alone
+                && h.line_number(place.range.start) != first
             {
                 places.clear();
             }
-            if places.is_empty() {
-                continue;
+            if !places.is_empty() {
+                add_rewritten(&mut found, places, &Interpretation::Rewritten(lines));
+                break;
             }
-            for place in places {
-                if found.iter().all(|other| other.range != place.range) {
-                    let interpretation = match place.interpretation {
-                        Interpretation::AsWritten => Interpretation::Rewritten(lines.clone()),
-                        interpretation => interpretation,
-                    };
-                    found.push(Candidate { range: place.range, interpretation });
-                }
-            }
-            break;
         }
     }
     found.truncate(most);
     Ok(found)
 }
 
-/// Returns the request without its line numbers, and whether the added lines had some.
-fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, bool)> {
-    // A diff marks each line; in other forms, the numbers themselves made equal lines differ.
-    if block.form == BlockForm::Diff {
-        let mut expected = None;
-        let added: Vec<&str> = block.added().filter(|line| !line.trim().is_empty()).collect();
-        let new_too = !added.is_empty() && are_numbered(&added, separator, &old_numbers(block, separator)?)?;
-        let lines = block.map(|line| match line {
-            Line::Added(text) if new_too => {
-                Some(Line::Added(split(text, separator).map_or(text.as_str(), |(_, rest)| rest).into()))
-            }
-            Line::Added(text) => Some(Line::Added(text.clone())),
-            Line::Context(text) | Line::Bare(text) => {
-                Some(Line::Context(next(text, separator, &mut expected)?))
-            }
-            Line::Removed(text) => Some(Line::Removed(next(text, separator, &mut expected)?)),
-        })?;
-        return Some((lines, new_too || added.is_empty()));
+/// Returns the request without its line numbers, the first of these, and whether the added lines had some.
+fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, usize, bool)> {
+    let old = block.lines.iter().filter_map(Line::before).map(|line| split(line, separator));
+    let (numbers, old): (Vec<usize>, Vec<&str>) = old.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    let (&first, &last) = numbers.first().zip(numbers.last())?;
+    if !numbers.is_sorted_by(|a, b| *a == b - 1) {
+        return None;
     }
-    let mut expected = None;
-    let old: Option<Vec<String>> = block
-        .lines
-        .iter()
-        .filter_map(Line::before)
-        .map(|line| next(line, separator, &mut expected))
-        .collect();
-    let new: Vec<&str> = block.lines.iter().filter_map(Line::after).collect();
+    // A diff marks each line; in other forms, the numbers themselves made equal lines differ.
+    let is_diff = block.form == BlockForm::Diff;
+    let new: Vec<&str> =
+        if is_diff { block.added().collect() } else { block.lines.iter().filter_map(Line::after).collect() };
     let telling: Vec<&str> = new.iter().copied().filter(|line| !line.trim().is_empty()).collect();
-    let new_too = telling.is_empty() || are_numbered(&telling, separator, &old_numbers(block, separator)?)?;
-    let new: Vec<&str> = new
-        .into_iter()
-        .map(|line| split(line, separator).filter(|_| new_too).map_or(line, |(_, rest)| rest))
-        .collect();
-    let old = old?;
-    let old: Vec<&str> = old.iter().map(String::as_str).collect();
-    Some((Line::between(&old, &new), new_too))
+    let new_too = telling.is_empty() || are_numbered(&telling, separator, &(first..=last))?;
+    let plain = |line| split(line, separator).filter(|_| new_too).map_or(line, |(_, rest)| rest);
+    let new: Vec<&str> = new.into_iter().map(plain).collect();
+    if !is_diff {
+        return Some((Line::between(&old, &new), first, new_too));
+    }
+    let (mut old, mut new) = (old.into_iter().map(String::from), new.into_iter().map(String::from));
+    let lines = block.map(|line| match line {
+        Line::Added(_) => new.next().map(Line::Added),
+        Line::Removed(_) => old.next().map(Line::Removed),
+        Line::Context(_) | Line::Bare(_) => old.next().map(Line::Context),
+    })?;
+    Some((lines, first, new_too))
 }
 
 /// Returns whether new lines, none of them blank, have numbers; `None` if that is not clear. Numbers count up from those of
@@ -102,7 +83,8 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
 fn are_numbered(new: &[&str], separator: &str, old: &RangeInclusive<usize>) -> Option<bool> {
     let last = old.end() + new.len() - 1;
     let can_be = |number: usize| (*old.start()..=last).contains(&number);
-    let numbers: Vec<Option<usize>> = new.iter().map(|line| numbered(line, separator)).collect();
+    let numbers: Vec<Option<usize>> =
+        new.iter().map(|line| split(line, separator).map(|(number, _)| number)).collect();
     if !new.iter().any(|line| is_separated(line, separator)) {
         return (!numbers.iter().flatten().any(|number| can_be(*number))).then_some(false);
     }
@@ -115,37 +97,12 @@ fn are_numbered(new: &[&str], separator: &str, old: &RangeInclusive<usize>) -> O
     (count_up || elsewhere).then_some(true)
 }
 
-/// Returns the first and the last number of the lines that must be in the file.
-fn old_numbers(block: &Block<'_>, separator: &str) -> Option<RangeInclusive<usize>> {
-    let last = core::str::from_utf8(block.old().last()?).ok()?;
-    Some(first_number(block, separator)?..=numbered(last, separator)?)
-}
-
 /// Returns whether a line has a number and, visibly, the separator.
 fn is_separated(line: &str, separator: &str) -> bool {
     let after = line.trim_start().trim_start_matches(|digit: char| digit.is_ascii_digit());
     let visible = separator.trim_end();
-    numbered(line, separator).is_some()
+    split(line, separator).is_some()
         && (after.starts_with(separator) || !visible.is_empty() && after.starts_with(visible))
-}
-
-/// Returns the number of the first line that must be in the file.
-fn first_number(block: &Block<'_>, separator: &str) -> Option<usize> {
-    numbered(core::str::from_utf8(block.old().first()?).ok()?, separator)
-}
-
-/// Returns the text of a line if it has the expected number.
-fn next(line: &str, separator: &str, expected: &mut Option<usize>) -> Option<String> {
-    let (number, rest) = split(line, separator)?;
-    if expected.is_some_and(|expected| expected != number) {
-        return None;
-    }
-    *expected = Some(number + 1);
-    Some(rest.into())
-}
-
-fn numbered(line: &str, separator: &str) -> Option<usize> {
-    split(line, separator).map(|(number, _)| number)
 }
 
 /// Splits a line into its number and its text. A blank line may have lost the white space of its separator.
