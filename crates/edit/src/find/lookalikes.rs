@@ -14,7 +14,7 @@ use similar::DiffOp;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-use super::block::{Block, bytes_of, starts_of};
+use super::block::{Block, added, bytes_of, starts_of};
 use super::{Budget, Candidate, Candidates, Haystack, Interpretation};
 use crate::compare::compare;
 use crate::patch::Line;
@@ -90,19 +90,15 @@ fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
     let mut in_file = file.iter();
     for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         // The removed lines, as the request and as the file writes them.
-        let mut gone: Vec<(&str, &str)> = Vec::new();
-        for line in run {
-            if let (Some(old), Some(file)) = (line.before(), line.before().and_then(|_| in_file.next())) {
-                gone.push((old, file));
-            }
-        }
-        let added = run.iter().filter(|line| matches!(line, Line::Added(_))).count();
-        let few = added.saturating_mul(gone.len()) <= PAIRED;
+        let gone: Vec<(&str, &str)> =
+            run.iter().filter_map(Line::before).zip(in_file.by_ref().copied()).collect();
+        let count = added(run).count();
+        let few = count.saturating_mul(gone.len()) <= PAIRED;
         let mut number = 0;
         for line in run {
             out.push(match line {
                 Line::Added(text) => {
-                    let pair = if added == gone.len() {
+                    let pair = if count == gone.len() {
                         gone.get(number)
                     } else if few {
                         closest(text, &gone)
@@ -138,10 +134,8 @@ fn other_spellings<'f>(block: &Block<'_>, file: &[&'f str]) -> BTreeMap<String, 
             continue;
         }
         let (old, file) = (clusters(old), clusters(file));
-        if old.len() != file.len() {
-            continue;
-        }
-        for (old, file) in old.into_iter().zip(file).filter(|(old, _)| !old.is_ascii()) {
+        let pairs = old.iter().zip(&file).filter(|_| old.len() == file.len());
+        for (&old, &file) in pairs.filter(|(old, _)| !old.is_ascii()) {
             let spelling = spellings.entry(old.into()).or_insert(Some(file));
             *spelling = spelling.filter(|known| *known == file);
         }
@@ -153,22 +147,18 @@ fn other_spellings<'f>(block: &Block<'_>, file: &[&'f str]) -> BTreeMap<String, 
 /// writes another way.
 fn respelt(text: &str, replaced: Option<(&str, &str)>, theirs: &BTreeMap<String, &str>) -> String {
     let new = clusters(text);
-    let mut out = String::with_capacity(text.len());
-    let own = |cluster: &str, out: &mut String| out.push_str(theirs.get(cluster).copied().unwrap_or(cluster));
-    let (old, file) = match replaced {
-        Some((old, file)) => (clusters(old), clusters(file)),
-        None => (Vec::new(), Vec::new()),
-    };
+    let own = |cluster| theirs.get(cluster).copied().unwrap_or(cluster);
+    let (old, file) = replaced.map(|(old, file)| (clusters(old), clusters(file))).unwrap_or_default();
     if old.len() != file.len() || old.len().max(new.len()) > COMPARED {
-        new.into_iter().for_each(|cluster| own(cluster, &mut out));
-        return out;
+        return new.into_iter().map(own).collect();
     }
+    let mut out = String::with_capacity(text.len());
     for op in compare(&old, &new) {
         match op {
             DiffOp::Equal { old_index, len, .. } => {
                 out.extend(file[old_index..old_index + len].iter().copied());
             }
-            op => new[op.new_range()].iter().for_each(|cluster| own(cluster, &mut out)),
+            op => out.extend(new[op.new_range()].iter().copied().map(own)),
         }
     }
     out
