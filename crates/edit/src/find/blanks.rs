@@ -90,13 +90,11 @@ fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<
         return None;
     }
     let added: Vec<Line> = between.iter().filter(|line| !is_context(line)).cloned().collect();
+    let before = between.iter().take_while(is_context).count();
+    let after = between.iter().rev().take_while(is_context).count();
     // A blank line between added ones may be meant to be added too.
-    let first_added = between.iter().position(|line| !is_context(&line));
-    let last_added = between.iter().rposition(|line| !is_context(&line));
-    let runs = first_added
-        .zip(last_added)
-        .is_some_and(|(first, last)| between[first..last].iter().any(|line| is_context(&line)));
-    if runs || (is_edge && !added.is_empty()) {
+    let is_parted = before + added.len() + after < between.len();
+    if is_parted || (is_edge && !added.is_empty()) {
         // At an edge, the number of the file's blank lines is unknown.
         return None;
     }
@@ -104,8 +102,6 @@ fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<
         return Some(Vec::new());
     }
     let in_file = || (0..blanks).map(|_| Line::Context(String::new()));
-    let before = between.iter().take_while(is_context).count();
-    let after = between.iter().rev().take_while(is_context).count();
     if added.is_empty() || blanks == 0 || (before == 0 && after > 0) {
         Some(added.into_iter().chain(in_file()).collect())
     } else if after == 0 && before > 0 {
