@@ -18,12 +18,12 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::block::has_substance;
+use super::block::{has_substance, indent, is_blank};
 use super::{Budget, Haystack};
 use crate::problem::Kind;
 
 /// The lines on which a hunk may start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchScope {
     /// The zero-based lines on which the hunk may start; sorted and disjoint.
     pub starts: Vec<Range<usize>>,
@@ -44,13 +44,7 @@ pub fn search_scope(
     budget: &Budget,
 ) -> Result<SearchScope, Kind> {
     let lines = haystack.lines();
-    let mut scope = SearchScope {
-        starts: vec![0..lines.len()],
-        anchor_lines: Vec::new(),
-        is_part: false,
-        unknown: Vec::new(),
-        sections: Vec::new(),
-    };
+    let mut scope = SearchScope { starts: vec![0..lines.len()], ..SearchScope::default() };
     for anchor in anchors {
         budget.spend(lines.len())?;
         let wanted = anchor.trim().as_bytes();
@@ -99,10 +93,6 @@ fn reaches(
     Ok(merged)
 }
 
-fn indentation(line: &[u8]) -> usize {
-    line.len() - line.trim_ascii_start().len()
-}
-
 /// Returns whether a line has this text, from the beginning or end of a word to another.
 fn is_part(line: &[u8], finder: &memmem::Finder<'_>) -> bool {
     let text = finder.needle();
@@ -116,9 +106,9 @@ fn is_part(line: &[u8], finder: &memmem::Finder<'_>) -> bool {
 /// Returns whether a line opens a block: deeper lines follow, or a brace.
 fn opens_block(haystack: &Haystack<'_>, line: usize) -> bool {
     let lines = haystack.lines();
-    let next = (line + 1..lines.len()).map(|at| lines.content(at)).find(|next| !next.trim_ascii().is_empty());
-    let depth = indentation(lines.content(line));
-    next.is_some_and(|next| indentation(next) > depth || next.trim_ascii().starts_with(b"{"))
+    let next = (line + 1..lines.len()).map(|at| lines.content(at)).find(|next| !is_blank(next));
+    let depth = indent(lines.content(line)).len();
+    next.is_some_and(|next| indent(next).len() > depth || next.trim_ascii().starts_with(b"{"))
 }
 
 /// Returns the end of the block that `line` opens. Braces, brackets of the signature, preprocessor lines and comments
@@ -147,10 +137,10 @@ fn section_end(haystack: &Haystack<'_>, line: usize) -> usize {
 /// Returns the next line that is indented no deeper than `line` and is an end.
 fn end_of(haystack: &Haystack<'_>, line: usize, mut is_end: impl FnMut(&[u8]) -> bool) -> usize {
     let lines = haystack.lines();
-    let depth = indentation(lines.content(line));
+    let depth = indent(lines.content(line)).len();
     let mut ends = |i: &usize| {
         let content = lines.content(*i);
-        !content.trim_ascii().is_empty() && indentation(content) <= depth && is_end(content)
+        !is_blank(content) && indent(content).len() <= depth && is_end(content)
     };
     let end = (line + 1..lines.len()).find(|i| ends(i)).unwrap_or(lines.len());
     // The hunk may also follow an anchor that opens no block.
