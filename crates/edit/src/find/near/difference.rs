@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::fold::{self, equal_but_composition};
-use super::request::{RequestLine, without_number};
+use super::request::{ESCAPES, RequestLine, without_number};
 use crate::problem::{DifferenceKind, DifferingWords};
 
 const ELLIPSIS: char = '\u{2026}';
@@ -74,20 +74,7 @@ fn mended(line: &RequestLine<'_>) -> Vec<DifferenceKind> {
         let prefix = String::from_utf8_lossy(&line.sent[..line.sent.len() - rest.len()]);
         kinds.push(DifferenceKind::LineNumber { prefix: prefix.into() });
     }
-    for (escape, stands_for) in [
-        ("&lt;", '<'),
-        ("&gt;", '>'),
-        ("&amp;", '&'),
-        ("&quot;", '"'),
-        ("&#39;", '\''),
-        ("&#34;", '"'),
-        ("&apos;", '\''),
-        ("\\n", '\n'),
-        ("\\t", '\t'),
-        ("\\\"", '"'),
-        ("\\'", '\''),
-        ("\\\\", '\\'),
-    ] {
+    for &(escape, stands_for) in ESCAPES {
         if sent.contains(escape) {
             kinds.push(DifferenceKind::Escape { escape, stands_for });
         }

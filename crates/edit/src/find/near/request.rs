@@ -121,20 +121,20 @@ fn have_space_after_number(lines: &[&[u8]]) -> bool {
     rests().all(|rest| rest.starts_with(b" ")) && rests().any(|rest| !rest[1..].starts_with(b" "))
 }
 
-const ESCAPES: &[(&[u8], &[u8])] = &[
-    (b"&lt;", b"<"),
-    (b"&gt;", b">"),
-    (b"&amp;", b"&"),
-    (b"&quot;", b"\""),
-    (b"&#39;", b"'"),
-    (b"&#34;", b"\""),
-    (b"&apos;", b"'"),
-    (b"\\r\\n", b"\n"),
-    (b"\\n", b"\n"),
-    (b"\\t", b"\t"),
-    (b"\\\"", b"\""),
-    (b"\\'", b"'"),
-    (b"\\\\", b"\\"),
+/// Entities and escapes, with what they stand for.
+pub(super) const ESCAPES: &[(&str, char)] = &[
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&amp;", '&'),
+    ("&quot;", '"'),
+    ("&#39;", '\''),
+    ("&#34;", '"'),
+    ("&apos;", '\''),
+    ("\\n", '\n'),
+    ("\\t", '\t'),
+    ("\\\"", '"'),
+    ("\\'", '\''),
+    ("\\\\", '\\'),
 ];
 
 /// Replaces the entities and escapes of a line, if it has any.
@@ -145,9 +145,11 @@ fn unescaped(line: &[u8]) -> Option<Vec<u8>> {
     while let Some(at) = memchr::memchr2(b'&', b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
-        match ESCAPES.iter().find(|(escape, _)| rest.starts_with(escape)) {
+        // The two of a CRLF are one line break.
+        rest = rest.strip_prefix(b"\\r").filter(|rest| rest.starts_with(b"\\n")).unwrap_or(rest);
+        match ESCAPES.iter().find(|(escape, _)| rest.starts_with(escape.as_bytes())) {
             Some((escape, char)) => {
-                out.extend_from_slice(char);
+                out.push(*char as u8);
                 rest = &rest[escape.len()..];
             }
             None => {
