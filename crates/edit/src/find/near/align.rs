@@ -45,12 +45,22 @@ pub(super) struct Alignment {
 }
 
 impl Alignment {
+    /// Returns the lines of the file and of the request that correspond.
+    pub(super) fn pairs(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        self.steps.iter().filter_map(|step| match *step {
+            AlignStep::Pair { file, request } => Some((file, request)),
+            _ => None,
+        })
+    }
+
+    /// Returns the steps in runs that are all pairs, or have none.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &[AlignStep]> {
+        runs(&self.steps)
+    }
+
     /// Returns the first and the last line of the file that correspond to a line of the request.
     pub(super) fn ends(&self) -> Option<(usize, usize)> {
-        let mut files = self.steps.iter().filter_map(|step| match step {
-            AlignStep::Pair { file, .. } => Some(*file),
-            _ => None,
-        });
+        let mut files = self.pairs().map(|(file, _)| file);
         let first = files.next()?;
         Some((first, files.next_back().unwrap_or(first)))
     }
@@ -58,10 +68,7 @@ impl Alignment {
     /// Returns whether a line that the request changes corresponds to one of the file.
     pub(super) fn has_changed(&self, request: &[RequestLine<'_>], new: &[&[u8]]) -> bool {
         let new = &new[..new.len().min(1000)];
-        self.steps.iter().any(|step| match step {
-            AlignStep::Pair { request: i, .. } => !new.contains(&request[*i].sent),
-            _ => false,
-        })
+        self.pairs().any(|(_, i)| !new.contains(&request[i].sent))
     }
 }
 
@@ -187,15 +194,19 @@ impl<'a> Aligner<'a> {
 
     /// Returns whether the request's first or last line is the matching part of a line of the file.
     pub(super) fn is_part(theirs: &[u8], request: &[RequestLine<'_>], i: usize) -> bool {
-        let (first, last) = (i == 0, i + 1 == request.len());
         let theirs = &theirs[..theirs.len().min(1 << 16)];
-        let ours = &*request[i].content;
-        match (first, last) {
-            (true, true) => memchr::memmem::find(theirs, ours).is_some(),
-            (true, false) => theirs.ends_with(ours),
-            (false, true) => theirs.starts_with(ours),
-            (false, false) => false,
-        }
+        part_start(theirs, &request[i].content, i == 0, i + 1 == request.len()).is_some()
+    }
+}
+
+/// Returns where a line of the file has this line of the request as a part: the request's first line ends there, its
+/// last one begins, and a single one is anywhere.
+pub(super) fn part_start(theirs: &[u8], ours: &[u8], first: bool, last: bool) -> Option<usize> {
+    match (first, last) {
+        (true, true) => memchr::memmem::find(theirs, ours),
+        (true, false) => theirs.ends_with(ours).then(|| theirs.len() - ours.len()),
+        (false, true) => theirs.starts_with(ours).then_some(0),
+        (false, false) => None,
     }
 }
 
@@ -249,41 +260,44 @@ pub(super) fn alike_ends(theirs: &[u8], ours: &[u8]) -> u32 {
 /// Drops the file's unmatched lines before the first pair and after the last, and pairs the lines of each gap that has
 /// as many lines on both sides.
 fn tidy(steps: Vec<AlignStep>) -> Vec<AlignStep> {
-    let is_pair = |step: &AlignStep| matches!(step, AlignStep::Pair { .. });
     let (Some(first), Some(last)) = (steps.iter().position(is_pair), steps.iter().rposition(is_pair)) else {
         return steps;
     };
-    let mut out: Vec<AlignStep> = Vec::with_capacity(steps.len());
-    let mut gap: Vec<AlignStep> = Vec::new();
-    for (at, &step) in steps.iter().enumerate() {
-        match step {
-            AlignStep::Pair { .. } => {
-                close(&mut gap, &mut out);
-                out.push(step);
-            }
-            AlignStep::Lacks { .. } if at < first || at > last => {}
-            _ => gap.push(step),
+    let is_kept = |at: usize| (first..=last).contains(&at) || !matches!(steps[at], AlignStep::Lacks { .. });
+    let kept: Vec<AlignStep> = (0..steps.len()).filter(|&at| is_kept(at)).map(|at| steps[at]).collect();
+    let mut out: Vec<AlignStep> = Vec::with_capacity(kept.len());
+    for run in runs(&kept) {
+        let (files, requests) = unpaired(run);
+        if files.len() == requests.len() && !files.is_empty() {
+            let pairs = files.into_iter().zip(requests);
+            out.extend(pairs.map(|(file, (request, _))| AlignStep::Pair { file, request }));
+        } else {
+            out.extend(run);
         }
     }
-    close(&mut gap, &mut out);
     out
 }
 
-fn close(gap: &mut Vec<AlignStep>, out: &mut Vec<AlignStep>) {
-    let files: Vec<usize> = gap
-        .iter()
-        .filter_map(|step| if let AlignStep::Lacks { file } = step { Some(*file) } else { None })
-        .collect();
-    let requests: Vec<usize> = gap
-        .iter()
-        .filter_map(|step| if let AlignStep::Extra { request, .. } = step { Some(*request) } else { None })
-        .collect();
-    if files.len() == requests.len() {
-        gap.clear();
-        out.extend(files.into_iter().zip(requests).map(|(file, request)| AlignStep::Pair { file, request }));
-    } else {
-        out.append(gap);
+fn is_pair(step: &AlignStep) -> bool {
+    matches!(step, AlignStep::Pair { .. })
+}
+
+fn runs(steps: &[AlignStep]) -> impl Iterator<Item = &[AlignStep]> {
+    steps.chunk_by(|a, b| is_pair(a) == is_pair(b))
+}
+
+/// Returns the lines of the file that the request lacks, and those of the request that the file lacks, with the line of
+/// the file before which they would stand.
+pub(super) fn unpaired(run: &[AlignStep]) -> (Vec<usize>, Vec<(usize, usize)>) {
+    let (mut files, mut requests) = (Vec::new(), Vec::new());
+    for step in run {
+        match *step {
+            AlignStep::Pair { .. } => {}
+            AlignStep::Lacks { file } => files.push(file),
+            AlignStep::Extra { request, before } => requests.push((request, before)),
+        }
     }
+    (files, requests)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use super::align::{AlignStep, Aligner, Alignment};
+use super::align::{AlignStep, Aligner, Alignment, part_start, unpaired};
 use super::difference;
 use super::request::RequestLine;
 use crate::excerpt::{around, difference_within};
@@ -54,17 +54,11 @@ pub(super) fn best(
     let all = differences(haystack, request, alignment);
 
     let kept: BTreeSet<&[u8]> = new.iter().take(1000).copied().collect();
-    let changed = alignment.steps.iter().filter_map(|step| match step {
-        AlignStep::Pair { file, request: i } if !kept.contains(request[*i].sent) => Some(*file),
-        _ => None,
-    });
+    let changed = alignment.pairs().filter(|&(_, i)| !kept.contains(request[i].sent)).map(|(file, _)| file);
     let wanted: BTreeSet<usize> = all.iter().map(|d| d.line.saturating_sub(1)).chain(changed).collect();
     let mut shown = place(haystack, first..last + 1, nearest(from..to, &wanted).into_iter(), &|at| {
-        let answers = alignment.steps.iter().find_map(|step| match step {
-            AlignStep::Pair { file, request } if *file == at => Some(*request),
-            _ => None,
-        });
-        answers.map_or(0, |i| difference_within(haystack.lines().content(at), &request[i].content).0)
+        let pair = alignment.pairs().find(|&(file, _)| file == at);
+        pair.map_or(0, |(_, i)| difference_within(haystack.lines().content(at), &request[i].content).0)
     });
     let (differences, more) = grouped_by_kind(all);
     shown.differences = differences;
@@ -103,14 +97,7 @@ fn place(
 }
 
 /// A difference that may be reported.
-struct FoundDifference {
-    line: usize,
-    kinds: Vec<DifferenceKind>,
-    file: Option<usize>,
-    request: Option<usize>,
-}
-
-struct QuotedDifference<'a> {
+struct FoundDifference<'a> {
     line: usize,
     kinds: Vec<DifferenceKind>,
     file: Option<&'a [u8]>,
@@ -121,31 +108,27 @@ fn differences<'r>(
     haystack: &'r Haystack<'_>,
     request: &'r [RequestLine<'r>],
     alignment: &Alignment,
-) -> Vec<QuotedDifference<'r>> {
+) -> Vec<FoundDifference<'r>> {
     let lines = haystack.lines();
     let mut found = Vec::new();
     let mut parts = Vec::new();
-    let mut gap: Vec<AlignStep> = Vec::new();
-    for &step in &alignment.steps {
-        let AlignStep::Pair { file, request: i } = step else {
-            gap.push(step);
-            continue;
-        };
-        close(haystack, request, &mut gap, &mut found);
-        let part = part_of(lines.content(file), request, i);
-        let kinds = difference::name(part, &request[i]);
-        if kinds.is_empty() {
-            continue;
-        }
-        let one = FoundDifference { line: file + 1, kinds, file: Some(file), request: Some(i) };
-        let sent = *request[i].content == *request[i].sent;
-        if sent && Aligner::is_part(lines.content(file), request, i) {
-            parts.push(one);
-        } else {
-            found.push(one);
+    for run in alignment.runs() {
+        name_unpaired(haystack, request, run, &mut found);
+        for &step in run {
+            let AlignStep::Pair { file, request: i } = step else { continue };
+            let (theirs, ours) = (lines.content(file), &request[i]);
+            let kinds = difference::name(part_of(theirs, request, i), ours);
+            if kinds.is_empty() {
+                continue;
+            }
+            let one = FoundDifference { line: file + 1, kinds, file: Some(theirs), request: Some(ours.sent) };
+            if *ours.content == *ours.sent && Aligner::is_part(theirs, request, i) {
+                parts.push(one);
+            } else {
+                found.push(one);
+            }
         }
     }
-    close(haystack, request, &mut gap, &mut found);
     // A first or last line that is a part of the file's line is no difference for text that begins or ends inside
     // lines, so it is reported only if there is no other.
     if found.is_empty() {
@@ -153,37 +136,21 @@ fn differences<'r>(
     }
     if found.is_empty() {
         let line = alignment.ends().map_or(1, |(first, _)| first + 1);
-        found.push(FoundDifference {
-            line,
-            kinds: vec![elsewhere(haystack, alignment)],
-            file: None,
-            request: None,
-        });
+        let kinds = vec![elsewhere(haystack, alignment)];
+        found.push(FoundDifference { line, kinds, file: None, request: None });
     }
-    let told = found.into_iter().map(|found| QuotedDifference {
-        line: found.line,
-        kinds: found.kinds,
-        file: found.file.map(|at| lines.content(at)),
-        request: found.request.map(|i| request[i].sent),
-    });
-    told.collect()
+    found
 }
 
 /// Returns the part of a line of the file that equals the request's first or last line except for white space; else the
 /// whole line.
 fn part_of<'r>(theirs: &'r [u8], request: &[RequestLine<'_>], i: usize) -> &'r [u8] {
-    let (first, last) = (i == 0, i + 1 == request.len());
     let ours = request[i].content.trim_ascii();
-    if !first && !last || ours.is_empty() || theirs.len() > 1 << 16 || Aligner::is_part(theirs, request, i) {
+    if ours.is_empty() || theirs.len() > 1 << 16 || Aligner::is_part(theirs, request, i) {
         return theirs;
     }
-    let trimmed = theirs.trim_ascii();
     let indented = theirs.len() - theirs.trim_ascii_start().len();
-    let place = match (first, last) {
-        (true, true) => memchr::memmem::find(trimmed, ours),
-        (true, false) => trimmed.ends_with(ours).then(|| trimmed.len() - ours.len()),
-        _ => trimmed.starts_with(ours).then_some(0),
-    };
+    let place = part_start(theirs.trim_ascii(), ours, i == 0, i + 1 == request.len());
     let Some(start) = place.map(|at| indented + at) else { return theirs };
     let before = theirs[..start].trim_ascii_end().len();
     let ends_in_space = request[i].content.last().is_some_and(u8::is_ascii_whitespace);
@@ -199,32 +166,23 @@ fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> DifferenceKind {
     DifferenceKind::Elsewhere { is_unended: at_end && !ended }
 }
 
-/// Names the lines of a gap that only one side has.
-fn close(
-    haystack: &Haystack<'_>,
-    request: &[RequestLine<'_>],
-    gap: &mut Vec<AlignStep>,
-    found: &mut Vec<FoundDifference>,
+/// Names the lines of a run that only one side has.
+fn name_unpaired<'r>(
+    haystack: &'r Haystack<'_>,
+    request: &'r [RequestLine<'r>],
+    run: &[AlignStep],
+    found: &mut Vec<FoundDifference<'r>>,
 ) {
-    let (mut lacking, mut extra) = (Vec::new(), Vec::new());
-    let mut place = 0;
-    for step in gap.drain(..) {
-        match step {
-            AlignStep::Lacks { file } => lacking.push(file),
-            AlignStep::Extra { request, before } => {
-                place = before;
-                extra.push(request);
-            }
-            AlignStep::Pair { .. } => {}
-        }
-    }
+    let (lacking, extra) = unpaired(run);
+    let place = extra.last().map_or(0, |&(_, before)| before);
     let lines = haystack.lines();
-    let elision = extra.iter().copied().find(|&i| request[i].elision);
-    extra.retain(|&i| !request[i].elision);
-    let mut push = |line: usize, kind: DifferenceKind, file, request| {
+    let (elisions, extra): (Vec<usize>, Vec<usize>) =
+        extra.into_iter().map(|(i, _)| i).partition(|&i| request[i].elision);
+    let mut push = |line: usize, kind: DifferenceKind, file: Option<usize>, ours: Option<usize>| {
+        let (file, request) = (file.map(|at| lines.content(at)), ours.map(|i| request[i].sent));
         found.push(FoundDifference { line, kinds: vec![kind], file, request });
     };
-    if let Some(i) = elision {
+    if let Some(&i) = elisions.first() {
         let stands_for = lacking.first().zip(lacking.last()).map(|(first, last)| (first + 1, last + 1));
         let line = stands_for.map_or((place + 1).min(lines.len()), |(first, _)| first);
         push(line, DifferenceKind::Elision { lines: stands_for }, None, Some(i));
@@ -242,7 +200,7 @@ fn close(
 }
 
 /// Returns the differences to report, each kind once, and the number of the others.
-fn grouped_by_kind(all: Vec<QuotedDifference<'_>>) -> (Vec<Difference>, usize) {
+fn grouped_by_kind(all: Vec<FoundDifference<'_>>) -> (Vec<Difference>, usize) {
     let mut told: Vec<Difference> = Vec::new();
     let mut more = 0;
     for one in all {
@@ -429,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_kind_that_is_told_once_stands_for_all_of_its_kind() {
-        let one = |line, kind| QuotedDifference { line, kinds: vec![kind], file: None, request: None };
+        let one = |line, kind| FoundDifference { line, kinds: vec![kind], file: None, request: None };
         let space = |file: &str| DifferenceKind::Indentation { file: file.into(), request: String::new() };
         let words = || DifferenceKind::Words(None);
         let grouped = |kinds: Vec<DifferenceKind>| {
