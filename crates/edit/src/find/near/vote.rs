@@ -73,6 +73,19 @@ impl WordTable {
             at = (at + 1) & self.mask;
         }
     }
+
+    /// Calls `visit` with each line of the file and the index of each of the request's `words` that is on it.
+    fn visit(&self, tokens: &Tokens, words: usize, mut visit: impl FnMut(usize, usize)) {
+        let mut last = vec![NONE; words];
+        for line in 0..tokens.len() {
+            for id in tokens.line(line).iter().filter_map(|&word| self.id(word)) {
+                if last[id] != line as u32 {
+                    last[id] = line as u32;
+                    visit(line, id);
+                }
+            }
+        }
+    }
 }
 
 /// Returns the most likely diagonals, best first, at most `count`, and the rarity of the request's words.
@@ -102,16 +115,8 @@ pub(super) fn diagonals(tokens: &Tokens, request: &[RequestLine<'_>], count: usi
 
 /// Returns the number of lines on which each word occurs.
 fn frequency(tokens: &Tokens, table: &WordTable, words: usize) -> Vec<u32> {
-    let mut last = vec![NONE; words];
     let mut frequency = vec![0; words];
-    for line in 0..tokens.len() {
-        for id in tokens.line(line).iter().filter_map(|&word| table.id(word)) {
-            if last[id] != line as u32 {
-                last[id] = line as u32;
-                frequency[id] += 1;
-            }
-        }
-    }
+    table.visit(tokens, words, |_, id| frequency[id] += 1);
     frequency
 }
 
@@ -142,19 +147,15 @@ fn vote(
     weights: &[u32],
     height: usize,
 ) -> Vec<u32> {
-    let mut last = vec![NONE; weights.len()];
     let mut votes = vec![0u32; tokens.len() + height];
-    for line in 0..tokens.len() {
-        for id in tokens.line(line).iter().filter_map(|&word| table.id(word)) {
-            if weights[id] == 0 || last[id] == line as u32 {
-                continue;
-            }
-            last[id] = line as u32;
+    table.visit(tokens, weights.len(), |line, id| {
+        // The words beyond the limit of votes take no time.
+        if weights[id] > 0 {
             for &i in &in_request[id] {
                 votes[line + height - 1 - i as usize] += weights[id];
             }
         }
-    }
+    });
     votes
 }
 
