@@ -1,6 +1,7 @@
 //! Comparisons of lines that ignore some differences: white space, typography, case.
 
 use alloc::string::String;
+use core::iter::from_fn;
 
 /// Returns whether the lines are equal except for white space, case and typography.
 pub(super) fn loosely_equal(a: &[u8], b: &[u8]) -> bool {
@@ -57,19 +58,14 @@ pub(super) fn without_space(text: &str) -> String {
 /// Returns whether the texts are equal if a letter with combining marks equals any composed letter. The composition is
 /// not looked up, since this only names a difference.
 pub(super) fn equal_but_composition(a: &str, b: &str) -> bool {
-    let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
+    let is_mark = |c: &char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
     let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());
     loop {
         match (a.next(), b.next()) {
             (None, None) => return true,
             (Some(x), Some(y)) => {
-                let (mut marks_a, mut marks_b) = (0, 0);
-                while a.next_if(|&c| is_mark(c)).is_some() {
-                    marks_a += 1;
-                }
-                while b.next_if(|&c| is_mark(c)).is_some() {
-                    marks_b += 1;
-                }
+                let [marks_a, marks_b] =
+                    [&mut a, &mut b].map(|text| from_fn(|| text.next_if(is_mark)).count());
                 let same = x == y && marks_a == marks_b;
                 let composed = marks_a > 0 && marks_b == 0 && !y.is_ascii()
                     || marks_b > 0 && marks_a == 0 && !x.is_ascii();
