@@ -68,7 +68,8 @@ pub fn search_scope(
             scope.starts.iter().find(|range| range.contains(&line)).map_or(line, |range| range.end)
         };
         let starts = reaches(&found, budget, |line| block_end(haystack, line).min(outer(line)))?;
-        scope.sections = reaches(&found, budget, |line| section_end(haystack, line).min(outer(line)))?;
+        let section_end = |line: usize| end_of(haystack, line, heads_a_section);
+        scope.sections = reaches(&found, budget, |line| section_end(line).min(outer(line)))?;
         scope.starts = starts;
         scope.anchor_lines = found;
     }
@@ -116,8 +117,7 @@ fn opens_block(haystack: &Haystack<'_>, line: usize) -> bool {
 fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
     let anchor = haystack.lines().content(line).trim_ascii();
     let (is_key, mut in_braces) = (anchor.ends_with(b":"), anchor.ends_with(b"{"));
-    let is_end = |content: &[u8]| {
-        let text = content.trim_ascii();
+    let is_end = |text: &[u8]| {
         let continues = match text[0] {
             b'{' | b')' | b']' | b'#' => true,
             b'-' => is_key,
@@ -129,18 +129,13 @@ fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
     end_of(haystack, line, is_end)
 }
 
-/// Returns the next line that git would show as the head of another section.
-fn section_end(haystack: &Haystack<'_>, line: usize) -> usize {
-    end_of(haystack, line, |content| heads_a_section(content.trim_ascii()))
-}
-
-/// Returns the next line that is indented no deeper than `line` and is an end.
+/// Returns the next line that is indented no deeper than `line`, and whose text is an end.
 fn end_of(haystack: &Haystack<'_>, line: usize, mut is_end: impl FnMut(&[u8]) -> bool) -> usize {
     let lines = haystack.lines();
     let depth = indent(lines.content(line)).len();
     let mut ends = |i: &usize| {
         let content = lines.content(*i);
-        !is_blank(content) && indent(content).len() <= depth && is_end(content)
+        !is_blank(content) && indent(content).len() <= depth && is_end(content.trim_ascii())
     };
     let end = (line + 1..lines.len()).find(|i| ends(i)).unwrap_or(lines.len());
     // The hunk may also follow an anchor that opens no block.
@@ -152,7 +147,7 @@ fn is_label(text: &[u8]) -> bool {
     text.strip_suffix(b":").is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
 }
 
-/// Returns whether git would take a line for the head of a section.
+/// Returns whether git would take a line with this text for the head of a section.
 fn heads_a_section(text: &[u8]) -> bool {
     matches!(text[0], b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$')
 }
