@@ -52,14 +52,10 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
     let total = haystack.lines().len();
     let already = already_there(haystack, wanted, new);
     let readings = request::interpretations(wanted);
-    let mut best: Option<(&[RequestLine<'_>], Vec<Alignment>)> = None;
-    for reading in &readings {
-        let places = places(haystack, reading);
-        let score = |places: &[Alignment]| places.first().map_or(0, |place| place.score);
-        if score(&places) > best.as_ref().map_or(0, |(_, places)| score(places)) {
-            best = Some((reading, places));
-        }
-    }
+    let placed = readings.iter().map(|reading| (&reading[..], places(haystack, reading)));
+    // Among equal ones, the request as it was sent.
+    let best = placed.rev().max_by_key(|(_, places)| places.first().map(|place| place.score));
+    let best = best.filter(|(_, places)| !places.is_empty());
     // If only first or last lines are removed, the remaining ones prove nothing while a line like the removed ones is
     // there. If lines between them are removed, the remaining ones are adjacent only after the edit.
     let undone = best.as_ref().is_some_and(|(request, places)| places[0].has_changed(request, new));
@@ -115,11 +111,8 @@ fn places(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Vec<Alignment
     let mut places: Vec<Alignment> = Vec::new();
     for place in aligned {
         let good = places.first().is_none_or(|best| place.score >= best.score * CLOSE / 1000);
-        let ends = place.ends();
-        let apart = places.iter().all(|other| match (ends, other.ends()) {
-            (Some((first, last)), Some((from, to))) => last < from || first > to,
-            _ => false,
-        });
+        let (first, last) = place.ends().unwrap_or_default();
+        let apart = places.iter().filter_map(Alignment::ends).all(|(from, to)| last < from || first > to);
         if good && apart && places.len() < PLACES {
             places.push(place);
         }
