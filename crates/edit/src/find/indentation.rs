@@ -355,11 +355,10 @@ fn is_shallower(block: &Block<'_>) -> bool {
 /// Returns whether a block of one old line may have lost only the indentation of its first line: then moving the other
 /// lines would be wrong.
 fn only_the_first_may_be_flat(block: &Block<'_>) -> bool {
-    let telling =
-        |lines: &mut dyn Iterator<Item = &str>| lines.filter(|text| !text.trim().is_empty()).count();
-    block.form == BlockForm::Block
-        && telling(&mut block.lines.iter().filter_map(Line::before)) == 1
-        && telling(&mut block.lines.iter().filter_map(Line::after)) > 1
+    let telling = |text: fn(&Line) -> Option<&str>| {
+        block.lines.iter().filter_map(text).filter(|text| !text.trim().is_empty()).count()
+    };
+    block.form == BlockForm::Block && telling(Line::before) == 1 && telling(Line::after) > 1
 }
 
 /// Returns whether an added line opens a block, whose lines belong deeper. An ending that an old line of a flat request
