@@ -41,9 +41,8 @@ pub(super) fn context_drift(
 ) -> Result<Candidates, Kind> {
     let Some(core) = RequiredLines::from_block(block) else { return Ok(vec![]) };
     let old = block.old();
-    let mut places = Vec::new();
     if memmem::find(h.text().bytes(), old[core.start]).is_none() {
-        return Ok(places);
+        return Ok(vec![]);
     }
     let equal: Vec<usize> = block
         .starts
@@ -56,14 +55,11 @@ pub(super) fn context_drift(
     if equal.len() > COMMON {
         return Ok(vec![]);
     }
+    let may_start = |aligned: &Alignment| block.starts.iter().any(|range| range.contains(&aligned.span().0));
     let mut found: Vec<Alignment> = Vec::new();
     for at in equal {
         budget.spend(old.len() * (2 * DRIFT + 1) * 2)?;
-        let Some(aligned) = core.align(h, old, at) else { continue };
-        let first = aligned.span().0;
-        if !block.starts.iter().any(|range| range.contains(&first)) {
-            continue;
-        }
+        let Some(aligned) = core.align(h, old, at).filter(may_start) else { continue };
         if found.iter().all(|other| other.at != aligned.at) {
             found.push(aligned);
         }
@@ -72,13 +68,13 @@ pub(super) fn context_drift(
         }
     }
     let alone = found.len() == 1;
-    for aligned in found {
+    let place = |aligned: Alignment| {
         let fits = !alone || certain(h, block, &core, &aligned, budget)?;
         let (first, last) = aligned.span();
         let interpretation = if fits { interpretation(h, block, &aligned) } else { Interpretation::Unfit };
-        places.push(Candidate { range: bytes_of(h, first, last + 1 - first), interpretation });
-    }
-    Ok(places)
+        Ok(Candidate { range: bytes_of(h, first, last + 1 - first), interpretation })
+    };
+    found.into_iter().map(place).collect()
 }
 
 /// The lines of a block that must match exactly.
