@@ -102,3 +102,22 @@ fn files_in_a_mount_are_all_old_or_all_new_whichever_call_fails() {
     }
     assert!(failed > 20, "only {failed} calls were made to fail");
 }
+
+#[test]
+fn a_renamed_file_that_cannot_come_back_out_of_a_mount_is_kept() {
+    let scene = mounted();
+    let root = scene.folder.path().to_path_buf();
+    let patch =
+        "*** Begin Patch\n*** Move File: b.txt -> old/bee.txt\n*** Add File: new.txt\n+new\n*** End Patch";
+    // The journal gets its name, the new file comes, and the old one goes.
+    (0..3).for_each(|_| scene.disk.before_placing(|| ()));
+    scene.disk.before_placing(move || {
+        ["b.txt", "new.txt"].into_iter().for_each(|name| fs::write(root.join(name), "theirs\n").unwrap());
+    });
+    let problems = edit(&scene.workspace(), &v4a::parse(patch).unwrap(), &BTreeMap::new()).unwrap_err();
+    assert_eq!(problems[0].code().as_str(), "already-exists", "{problems:?}");
+    assert_eq!(scene.folder.text("b.txt"), "theirs\n");
+    assert!(!scene.folder.has("old/bee.txt"));
+    let kept = emend_testkit::folder::tree(&scene.folder.state());
+    assert!(kept.values().any(|content| content == b"bee\n"), "{:?}", kept.keys());
+}
