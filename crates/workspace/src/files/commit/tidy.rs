@@ -69,6 +69,10 @@ pub(crate) fn clear(
                 // Another program may have opened it meanwhile, and may still write to it.
                 return Ok(false);
             }
+            if matches!(site.entry.change, Change::Delete | Change::Move) && at.1 == site.displaced().1 {
+                // The only copy of a file that could not be brought back, whatever it holds.
+                return Ok(false);
+            }
             let is_copy = all_back && site.entry.change == Change::Overwrite;
             let version = version(disk, at.0, at.1)?;
             Ok(version.is_some_and(|version| {
