@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::Dir;
 use emend_workspace::disk::{Disk, FileKind, LeaseResult, ReadObserver, Stat};
@@ -28,8 +28,8 @@ pub struct FailingDisk {
     synced: AtomicUsize,
     synced_whole: AtomicUsize,
     gives_leases: bool,
-    /// The inode of a folder that is a mount of its own.
-    mount: Option<u64>,
+    /// The inodes of the folders that are in a mount of their own.
+    mount: Mutex<Vec<u64>>,
     ignores_case: bool,
     errno: i32,
     meddlers: Mutex<VecDeque<Meddler>>,
@@ -57,7 +57,7 @@ impl FailingDisk {
             synced: AtomicUsize::new(0),
             synced_whole: AtomicUsize::new(0),
             gives_leases: false,
-            mount: None,
+            mount: Mutex::default(),
             ignores_case: false,
             errno,
             meddlers: Mutex::default(),
@@ -73,12 +73,24 @@ impl FailingDisk {
         self
     }
 
-    /// Makes a folder a mount of its own: no file is renamed into it or out of it.
+    /// Puts a folder into a mount of its own: no file is renamed into it or out of it, but for the other folders put there and
+    /// those made in them.
     #[must_use]
-    pub fn with_mount(mut self, folder: &Path) -> Self {
+    pub fn with_mount(self, folder: &Path) -> Self {
         let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority());
-        self.mount = dir.and_then(|dir| self.inner.stat(&dir, OsStr::new("."))).ok().map(|stat| stat.inode);
+        self.mounts()
+            .extend(dir.and_then(|dir| self.inner.stat(&dir, OsStr::new("."))).map(|stat| stat.inode));
         self
+    }
+
+    fn mounts(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.mount.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether a folder is in the mount.
+    fn is_in_mount(&self, dir: &Dir) -> io::Result<bool> {
+        let mounts = self.mounts();
+        Ok(!mounts.is_empty() && mounts.contains(&self.inner.stat(dir, OsStr::new("."))?.inode))
     }
 
     /// Takes names that differ in the case of ASCII letters alone for the same name, as the disks of most Macs and of
@@ -108,9 +120,7 @@ impl FailingDisk {
 
     /// Returns whether only one of these folders is the mount.
     fn is_between_mounts(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
-        let Some(mount) = self.mount else { return Ok(false) };
-        let is_mount = |dir: &Dir| Ok::<_, io::Error>(self.inner.stat(dir, OsStr::new("."))?.inode == mount);
-        Ok(is_mount(one)? != is_mount(other)?)
+        Ok(self.is_in_mount(one)? != self.is_in_mount(other)?)
     }
 
     /// Fails as a rename between two mounts does.
@@ -333,7 +343,17 @@ impl Disk for FailingDisk {
 
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
         self.call()?;
-        self.inner.make_dir(dir, &self.entry(dir, name), private)
+        self.inner.make_dir(dir, &self.entry(dir, name), private)?;
+        if self.is_in_mount(dir)? {
+            let made = self.inner.stat(dir, name)?.inode;
+            self.mounts().push(made);
+        }
+        Ok(())
+    }
+
+    fn set_mode(&self, dir: &Dir, mode: u32) -> io::Result<()> {
+        self.call()?;
+        self.inner.set_mode(dir, mode)
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
