@@ -204,6 +204,12 @@ pub enum Kind {
     NotAFile {
         what: &'static str,
     },
+    /// A file is to be where a folder is that does not get empty.
+    FolderHolds {
+        /// What stays in it, as far as it is shown.
+        names: Vec<String>,
+        is_all: bool,
+    },
     /// A link is to be deleted or moved.
     IsLink,
     HardLinked {
@@ -421,6 +427,8 @@ pub enum FileState {
     Theirs,
     /// Our new content is in place, with another program's later changes in it.
     Mixed,
+    /// It is kept in Emend's state folder: another program put something else in the place of its folder, or a folder in its own.
+    Kept,
     /// It could not be determined.
     Unknown,
 }
@@ -433,6 +441,7 @@ impl fmt::Display for FileState {
             Self::Written => "written",
             Self::Theirs => "as another program left it",
             Self::Mixed => "the new content, changed by another program since; the old one is kept",
+            Self::Kept => "kept, because another program has taken its place",
             Self::Unknown => "unknown",
         })
     }
@@ -529,7 +538,7 @@ impl Kind {
             | Self::NumbersNeedVersion { .. }
             | Self::NumbersUnread
             | Self::MustRead { .. } => Code::NotRead,
-            Self::NotAFile { .. } | Self::IsLink => Code::NotAFile,
+            Self::NotAFile { .. } | Self::FolderHolds { .. } | Self::IsLink => Code::NotAFile,
             Self::HardLinked { .. } => Code::HardLinked,
             Self::MountPoint => Code::MountPoint,
             Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,

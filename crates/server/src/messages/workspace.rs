@@ -45,6 +45,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             write!(f, "{path} already exists; it came while the edit was made; nothing was changed.")
         }
         Kind::NotAFile { what } => write!(f, "{path} is {what}. Name a file."),
+        Kind::FolderHolds { names, is_all } => write_folder_holds(path, names, *is_all, f),
         Kind::IsLink => write!(
             f,
             "{path} is a link, and links are neither deleted nor moved. Nothing was changed. Name the file that it points to."
@@ -234,6 +235,21 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
+/// Writes what stays in a folder in whose place a file was to be.
+fn write_folder_holds(path: &str, names: &[String], is_all: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{path} is a folder that also holds ")?;
+    let rest = match (names, is_all) {
+        ([], _) => "other files",
+        (_, true) => "",
+        (_, false) => " and more",
+    };
+    write!(
+        f,
+        "{}{rest}. Nothing was changed. A file can be in its place once the same edit deletes or moves all that it holds.",
+        names.join(", ")
+    )
+}
+
 fn several_names(why: SeveralNames) -> &'static str {
     match why {
         SeveralNames::WouldPart => {
@@ -372,6 +388,22 @@ mod tests {
             let text = told(Kind::HardLinked { names: 2, why });
             assert!(text.starts_with("src/a.rs has 2 names (hard links)") && text.ends_with(next), "{text}");
             assert_eq!(text.contains("write_in_place"), why == SeveralNames::WouldPart);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_does_not_get_empty_says_what_it_holds() {
+        for (names, is_all, holds) in [
+            (&["src/a.rs/b"][..], true, "src/a.rs/b"),
+            (&["x", "y"], false, "x, y and more"),
+            (&[], false, "other files"),
+        ] {
+            let names = names.iter().map(ToString::to_string).collect();
+            let text = told(Kind::FolderHolds { names, is_all });
+            assert!(
+                text.starts_with(&format!("src/a.rs is a folder that also holds {holds}. Nothing")),
+                "{text}"
+            );
         }
     }
 

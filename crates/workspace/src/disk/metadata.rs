@@ -63,6 +63,11 @@ pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) 
 pub(super) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     let mode = fs::fstat(file)?.st_mode & 0o7777;
     let mode = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+    set_mode(file, mode)
+}
+
+/// Gives a file or folder these permission bits.
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(fs::fchmod(file, fs::Mode::from_raw_mode(mode))?)
 }
 

@@ -159,6 +159,16 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
     /// Makes a folder; `private` means for this user alone.
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()>;
+    /// Gives a folder these permission bits, on systems that have them.
+    fn set_mode(&self, dir: &Dir, mode: u32) -> io::Result<()> {
+        #[cfg(unix)]
+        return metadata::set_mode(&folder_as_file(dir)?, mode);
+        #[cfg(not(unix))]
+        {
+            let _ = (dir, mode);
+            Ok(())
+        }
+    }
     /// Swaps two files. Where that takes several steps, a name may be missing for a moment, and a crash leaves what
     /// [`Disk::settle_exchange`] finishes; no file is ever lost.
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;

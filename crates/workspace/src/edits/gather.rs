@@ -1,6 +1,8 @@
 //! Gathering: reads everything that a request names. Whether its client has seen that, [`stale_check`](super::stale_check) checks.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -42,13 +44,19 @@ pub(crate) fn gather(
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
     let mut dirs = Dirs::default();
     let (total, only_read) = (patch.paths().count(), patch.only_read());
+    // The paths that the request takes away may lead to a folder or a file in the place of what is there.
+    let taken = LazyCell::new(|| {
+        let taken = patch.paths().filter(|written| patch.takes_away(written));
+        taken.filter_map(|written| roots.admit(written).ok()).collect::<Vec<_>>()
+    });
+    let may_go = |names: &[OsString]| taken.iter().any(|path| path.place.names.starts_with(names));
     for (done, written) in patch.paths().enumerate() {
         context.check_wanted()?;
         (context.progress)(Progress { what: Phase::Read, done, total });
         if gathered.names.contains_key(written) {
             continue;
         }
-        let path = match roots.admit(written) {
+        let path = match roots.admit_past(written, &may_go) {
             Ok(path) => dirs.share(path),
             Err(problem) => {
                 gathered.refuse(written, problem);

@@ -19,7 +19,7 @@ use cap_std::fs::Dir;
 
 use crate::problem::FileState;
 
-use crate::disk::fault::{is_absent, leads_elsewhere};
+use crate::disk::fault::is_absent;
 use crate::disk::{ASIDE, Disk, FileKind, HELPER, helper};
 use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, NamedFile, PREPARED, STAGING};
 use crate::files::commit::restore::{self, Folder, Site};
@@ -241,9 +241,9 @@ impl Recovery<'_> {
         if journal.files.iter().any(|entry| self.is_forbidden(entry)) {
             return self.forbidden(id, findings);
         }
-        let sites = self.sites(id, &journal, &home)?;
+        let mut sites = self.sites(id, &journal, &home)?;
         let folders = self.folders(&journal)?;
-        let states = restore::put_back(self.disk, &sites, &folders);
+        let states = restore::put_back(self.disk, &self.root.dir, &mut sites, &folders, &journal.emptied);
         let tx = Tx { vault: self.vault, dir: &home, folder: Some(self.name) };
         self.end(id, &tx, &sites, states, findings)
     }
@@ -259,7 +259,7 @@ impl Recovery<'_> {
         let slot = (Arc::clone(&home), self.name.to_os_string());
         let dir = self.dir_of(&entry.path)?;
         let shown = entry.path.shown();
-        let site = Site { from: dir.clone(), dir, shown, staged: slot.clone(), displaced: slot, entry };
+        let mut site = Site { from: dir.clone(), dir, shown, staged: slot.clone(), displaced: slot, entry };
         let (_, name) = site.entry.path.split();
         let is_taken = match &site.dir {
             _ if site.entry.change != Change::Modify => false,
@@ -297,7 +297,8 @@ impl Recovery<'_> {
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
             // Another program wrote meanwhile, and its file was displaced.
-            let states = restore::put_back(self.disk, one, &[]);
+            let one = std::slice::from_mut(&mut site);
+            let states = restore::put_back(self.disk, &self.root.dir, one, &[], &[]);
             return self.end(id, &tx, one, states, findings);
         }
         // Most likely it is incomplete, and the target is unchanged. It is quarantined in any case.
@@ -377,10 +378,10 @@ impl Recovery<'_> {
                 Some(from) => self.dir_of(from)?,
                 None => dir.clone(),
             };
-            // Beside means in the nearest folder that existed before.
+            // Beside means in the nearest folder that exists before and after.
             let beside = |beside: bool, trail: &Trail, name: String| -> io::Result<(Arc<Dir>, OsString)> {
                 let dir = match beside {
-                    true => self.open(&existing_folder(trail, &journal.folders))?.map(Arc::new),
+                    true => self.open(&existing_folder(trail, journal))?.map(Arc::new),
                     false => Some(Arc::clone(home)),
                 };
                 // A file staged in a removed folder is gone; the vault has none of that name.
@@ -432,12 +433,7 @@ impl Recovery<'_> {
     }
 
     fn open(&self, folders: &Path) -> io::Result<Option<Dir>> {
-        match self.disk.open_dir(&self.root.dir, folders) {
-            Ok(dir) => Ok(Some(dir)),
-            // If a component is now a link or a file, the folder is gone too.
-            Err(error) if is_absent(&error) || leads_elsewhere(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        restore::open_dir(self.disk, &self.root.dir, folders)
     }
 
     /// Returns whether a deleted file is in the vault and also in its former place.
@@ -449,10 +445,11 @@ impl Recovery<'_> {
     }
 }
 
-/// Returns the nearest folder above a file that its transaction did not create.
-fn existing_folder(trail: &Trail, made: &[Trail]) -> PathBuf {
+/// Returns the nearest folder above a file that its transaction neither created nor removed.
+fn existing_folder(trail: &Trail, journal: &Journal) -> PathBuf {
     let names = trail.names();
-    let is_made = |end: &usize| made.iter().any(|folder| folder.names() == &names[..*end]);
-    let end = (0..names.len()).rev().find(|end| *end == 0 || !is_made(end)).unwrap_or(0);
+    let others = journal.folders.iter().chain(journal.emptied.iter().map(|emptied| &emptied.path));
+    let is_other = |end: &usize| others.clone().any(|folder| folder.names() == &names[..*end]);
+    let end = (0..names.len()).rev().find(|end| *end == 0 || !is_other(end)).unwrap_or(0);
     names[..end].iter().collect()
 }

@@ -42,9 +42,16 @@ pub struct Place {
     /// The number of trailing components that do not exist: 0 for an existing file, 1 for a new one in `dir`, more if
     /// folders are missing too.
     pub missing: usize,
+    /// Whether the first missing component names something that is to be out of the way by then: a file, or for the last
+    /// component a folder.
+    pub is_obstructed: bool,
 }
 
 impl Place {
+    fn new(names: Vec<OsString>, dir: Dir, missing: usize) -> Self {
+        Self { names, dir: Arc::new(dir), through_link: false, missing, is_obstructed: false }
+    }
+
     /// Returns the name of the file in its folder.
     #[must_use]
     pub fn file_name(&self) -> &OsStr {
@@ -72,8 +79,8 @@ pub enum Refusal {
     Outside(&'static str),
     /// The path leads through a forbidden place.
     Forbidden(Kind),
-    /// A component of the path is a file.
-    ParentIsFile,
+    /// A component of the path is a file: all components, and how many lead to the file.
+    ParentIsFile(Vec<OsString>, usize),
     /// The path names the root itself or another folder: its components from the root, none of them a link.
     IsFolder(Vec<OsString>),
     /// An error of the operating system.
@@ -82,6 +89,9 @@ pub enum Refusal {
 
 /// A check whether a place may be revealed, by its components from the root.
 pub(crate) type Allowed<'a> = &'a dyn Fn(&[OsString]) -> Result<(), Kind>;
+
+/// A check whether an edit may take away the file or the folder with these components, which is in the way of another file.
+pub(crate) type MayGo<'a> = &'a dyn Fn(&[OsString]) -> bool;
 
 /// Finds the place of `path`, which is relative to the root.
 pub(crate) fn resolve(
@@ -104,6 +114,31 @@ pub(crate) fn resolve(
         }
     }
     Err(Refusal::Io(last.unwrap_or_else(|| io::Error::other("the path kept changing"))))
+}
+
+/// Returns the place of a refused path for when what is in its way has gone. A path through a link has none.
+pub(crate) fn past_obstacle(
+    disk: &dyn Disk,
+    root: &Dir,
+    path: &Path,
+    refusal: Refusal,
+    may_go: MayGo<'_>,
+) -> Result<Place, Refusal> {
+    let (names, upto) = match &refusal {
+        Refusal::IsFolder(names) => (names, names.len()),
+        Refusal::ParentIsFile(names, upto) => (names, *upto),
+        _ => return Err(refusal),
+    };
+    if upto == 0
+        || !may_go(&names[..upto])
+        || !path.components().eq(names.iter().collect::<PathBuf>().components())
+    {
+        return Err(refusal);
+    }
+    let names = names.clone();
+    let dir = disk.open_dir(root, &names[..upto - 1].iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
+    let missing = names.len() - (upto - 1);
+    Ok(Place { is_obstructed: true, ..Place::new(names, dir, missing) })
 }
 
 /// Gives a place the names that the disk has, where it takes other spellings for the same: so that one file has one name
@@ -189,10 +224,10 @@ fn walk(
         match disk.stat(&dir, name) {
             Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder(names)),
             Ok(stat) if stat.kind != FileKind::Link => {
-                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 0 });
+                return Ok(Place::new(names, dir, 0));
             }
             Err(error) if is_absent(&error) => {
-                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 1 });
+                return Ok(Place::new(names, dir, 1));
             }
             _ => {}
         }
@@ -245,7 +280,7 @@ fn follow(
                 names.push(step);
                 names.extend(todo);
                 allowed(&names).map_err(Refusal::Forbidden)?;
-                return Ok(Place { names, dir: Arc::new(dir), through_link, missing });
+                return Ok(Place { through_link, ..Place::new(names, dir, missing) });
             }
             Err(error) => return Err(Refusal::Io(error)),
         };
@@ -280,9 +315,14 @@ fn follow(
             }
             FileKind::File | FileKind::Other(_) if todo.is_empty() => {
                 names.push(step);
-                return Ok(Place { names, dir: Arc::new(dir), through_link, missing: 0 });
+                return Ok(Place { through_link, ..Place::new(names, dir, 0) });
             }
-            FileKind::File | FileKind::Other(_) => return Err(Refusal::ParentIsFile),
+            FileKind::File | FileKind::Other(_) => {
+                names.push(step);
+                let upto = names.len();
+                names.extend(todo);
+                return Err(Refusal::ParentIsFile(names, upto));
+            }
         }
     }
     Err(Refusal::IsFolder(names))

@@ -18,7 +18,7 @@ use emend_edit::find::FindLimits;
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{self, Disk};
 use crate::files::file_locks::FileKey;
-use crate::files::resolve::{Place, Refusal, resolve};
+use crate::files::resolve::{MayGo, Place, Refusal, past_obstacle, resolve};
 use crate::files::root_locks::RootLocks;
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
@@ -258,6 +258,11 @@ impl Roots {
     /// Resolves a written path to a file: absolute inside a root, `root:path`, or relative to the only root that has
     /// it.
     pub fn admit(&self, written: &str) -> Result<WorkspacePath, Problem> {
+        self.admit_past(written, &|_| false)
+    }
+
+    /// Resolves a written path to a file as [`Self::admit`] does, past what may go.
+    pub(crate) fn admit_past(&self, written: &str, may_go: MayGo<'_>) -> Result<WorkspacePath, Problem> {
         let understood = self.understood(written)?;
         let trimmed = &*understood;
         if trimmed.is_empty() || trimmed.contains('\0') {
@@ -276,7 +281,7 @@ impl Roots {
             trimmed,
             written,
             |root, inside| {
-                let path = self.admit_in(root, inside, written)?;
+                let path = self.admit_in(root, inside, written, may_go)?;
                 check_utf_8(&path, written)?;
                 Ok(path)
             },
@@ -381,10 +386,11 @@ impl Roots {
         self.absent.iter().find(|absent| absent.name == name && !is_root)
     }
 
-    /// Resolves a path from a journal: plain components from the root, none of them a link.
+    /// Resolves a path from a journal: plain components from the root, none of them a link. A file below another one, or where
+    /// a folder is, is missing.
     pub(crate) fn admit_beneath(&self, root: &Arc<Root>, trail: &Trail) -> Result<WorkspacePath, Problem> {
         let inside: PathBuf = trail.names().iter().collect();
-        let path = self.admit_in(root, &inside, &trail.shown())?;
+        let path = self.admit_in(root, &inside, &trail.shown(), &|_| true)?;
         if path.place.names != trail.names() {
             let what = "behind a link that was not there before";
             return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
@@ -397,10 +403,18 @@ impl Roots {
         if self.roots.len() == 1 { String::new() } else { format!("{}:", root.name) }
     }
 
-    fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+    fn admit_in(
+        &self,
+        root: &Arc<Root>,
+        inside: &Path,
+        written: &str,
+        may_go: MayGo<'_>,
+    ) -> Result<WorkspacePath, Problem> {
         root.check_path(&*self.disk)?;
-        let place =
-            self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
+        let place = self
+            .resolve(root, inside)
+            .or_else(|refusal| past_obstacle(&*self.disk, &root.dir, inside, refusal, may_go))
+            .map_err(|refusal| self.refused(root, inside, refusal, written))?;
         // By its written name: the target of a link to something forbidden stays hidden.
         self.check_readable(root, &place.names).map_err(|kind| Problem::new(kind).at(written))?;
         let name = self.called(root, &place.shown());
@@ -448,7 +462,7 @@ impl Roots {
             }
             Err(refusal) => Err(self.refused(root, inside, refusal, written)),
             Ok(_) => {
-                let path = self.admit_in(root, inside, written)?;
+                let path = self.admit_in(root, inside, written, &|_| false)?;
                 check_utf_8(&path, written)?;
                 if path.place.missing > 0 {
                     return Err(Problem::new(EditKind::MissingOriginal).at(&path.name));
@@ -466,7 +480,7 @@ impl Roots {
         match refusal {
             Refusal::Outside(why) => self.outside(written, why),
             Refusal::Forbidden(kind) => Problem::new(kind).at(written),
-            Refusal::ParentIsFile => {
+            Refusal::ParentIsFile(..) => {
                 Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
             }
             // It may have been written in another way than the rules know it by.

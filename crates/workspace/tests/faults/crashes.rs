@@ -16,7 +16,10 @@ use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
 use emend_workspace::{EditContext, Mutex, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
-use crate::{Scene, edit, make_first_edit, many_files, native, one_file, portable, swapped_files, versions};
+use crate::{
+    Scene, edit, make_first_edit, many_files, native, one_file, portable, swapped_files, turned_files,
+    versions,
+};
 
 /// What the victim does: in which folder, which edit, on which disk, and before which call it dies.
 const ORDER: &str = "EMEND_VICTIM";
@@ -63,6 +66,15 @@ pub(crate) fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
         scene.folder.write("linked.txt", "one\ntwo\nthree\n");
         std::fs::hard_link(scene.folder.at("linked.txt"), scene.folder.at("other.txt")).unwrap();
     }
+    if edit_of(which) == "turn" {
+        scene.folder.write("old/deep/er.txt", b"deeper\n");
+        #[cfg(unix)]
+        for (folder, mode) in [("old/deep", 0o700), ("old", 0o2751)] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(scene.folder.at(folder), mode).unwrap();
+        }
+    }
     scene
 }
 
@@ -77,6 +89,7 @@ fn patch_of(which: &str) -> Option<Patch> {
         "one" => Some(one_file()),
         "many" => Some(many_files()),
         "swap" => Some(swapped_files()),
+        "turn" => Some(turned_files("old/deep/er.txt")),
         "create" => Some(Patch::write("n.txt", "new\n".into())),
         "linked" => {
             let change = TextChange { old: "one\ntwo\n".into(), new: "1\n".into(), ..TextChange::default() };
@@ -120,6 +133,22 @@ fn is_killed(status: ExitStatus) -> bool {
     status.code() == Some(9)
 }
 
+/// The modes of all folders, which a file in their place does not keep.
+#[cfg(unix)]
+fn folder_modes(scene: &Scene) -> BTreeMap<String, u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let files = scene.tree().into_keys();
+    let folders = files
+        .flat_map(|name| name.match_indices('/').map(|(end, _)| name[..end].to_owned()).collect::<Vec<_>>());
+    let mode = |name: &String| std::fs::metadata(scene.folder.at(name)).unwrap().permissions().mode();
+    folders.map(|name| (name.clone(), mode(&name))).collect()
+}
+
+#[cfg(not(unix))]
+fn folder_modes(_scene: &Scene) -> BTreeMap<String, u32> {
+    BTreeMap::new()
+}
+
 /// What is among the open transactions and beside the history, once recovery has run.
 fn leftovers(scene: &Scene) -> Tree {
     let mut left = Tree::new();
@@ -147,7 +176,7 @@ fn kill_everywhere(which: &str, disk: &str) {
     let wanted = std::env::var("EMEND_CRASHES").unwrap_or_default();
     let (thorough, few) = (wanted == "all", wanted == "few");
     let (mut old_ones, mut new_ones) = (0, 0);
-    let mut check = |scene: &Scene, old: &Tree, what: &str| {
+    let mut check = |scene: &Scene, (old, modes): &(Tree, BTreeMap<String, u32>), what: &str| {
         // The start of a server recovers.
         let workspace = opened(scene);
         assert_eq!(workspace.findings(), [""; 0], "{what}");
@@ -158,6 +187,7 @@ fn kill_everywhere(which: &str, disk: &str) {
         assert_eq!(left, [""; 0], "{what}");
         if tree == *old {
             old_ones += 1;
+            assert_eq!(folder_modes(scene), *modes, "{what}");
             edit(&workspace, &patch_of(which).unwrap(), &versions_of(which)).unwrap();
             assert_eq!(scene.tree(), new, "{what}: and it works on");
         } else {
@@ -167,7 +197,7 @@ fn kill_everywhere(which: &str, disk: &str) {
     let step = if few { 5 } else { 1 };
     for call in (1..).step_by(step) {
         let scene = scene_of(which, inner());
-        let old = scene.tree();
+        let old = (scene.tree(), folder_modes(&scene));
         if !dies(&scene, which, disk, call) {
             break;
         }
@@ -178,7 +208,7 @@ fn kill_everywhere(which: &str, disk: &str) {
         }
         for again in (1..).step_by(step) {
             let scene = scene_of(which, inner());
-            let old = scene.tree();
+            let old = (scene.tree(), folder_modes(&scene));
             assert!(dies(&scene, which, disk, call));
             let killed_again = dies(&scene, "recover", disk, again);
             let what = format!(
@@ -220,6 +250,12 @@ fn a_file_that_is_written_in_place_is_old_or_new_once_recovery_has_run() {
 fn many_files_are_all_old_or_all_new_wherever_the_process_is_killed() {
     kill_everywhere("warm many", "native");
     kill_everywhere("warm swap", "native");
+}
+
+#[test]
+fn files_that_become_folders_and_folders_that_become_files_are_old_or_new_wherever_the_process_is_killed() {
+    kill_everywhere("warm turn", "native");
+    kill_everywhere("turn", "portable");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod mounts;
 mod recovery;
 #[cfg(target_os = "linux")]
 mod spellings;
+mod way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -132,6 +133,28 @@ pub(crate) fn swapped_files() -> Patch {
     unified::parse(&text, None).unwrap()
 }
 
+/// Files that become folders, one of them that of itself, and a folder that becomes the file that was `last` in it.
+pub(crate) fn turned_files(last: &str) -> Patch {
+    let renamed =
+        |from: &str, to: &str| format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    let created = "diff --git a/b.txt/in/new.txt b/b.txt/in/new.txt\nnew file mode 100644\n--- /dev/null\n+++ \
+                   b/b.txt/in/new.txt\n@@ -0,0 +1 @@\n+new\n";
+    let deleted = |path: &str, lines: &str, count: &str| {
+        format!(
+            "diff --git a/{path} b/{path}\ndeleted file mode 100644\n--- a/{path}\n+++ /dev/null\n@@ -{count} +0,0 \
+             @@\n{lines}"
+        )
+    };
+    let mut text = created.to_owned()
+        + &deleted("b.txt", "-bee\n", "1")
+        + &renamed("a.txt", "a.txt/moved.txt")
+        + &renamed(last, "old");
+    if last != "old/place.txt" {
+        text += &deleted("old/place.txt", "-move me\n-keep\n", "1,2");
+    }
+    unified::parse(&text, None).unwrap()
+}
+
 pub(crate) fn versions() -> BTreeMap<String, String> {
     [("gone.txt".to_owned(), emend_edit::Version::hash(b"bye\n").short())].into()
 }
@@ -206,6 +229,16 @@ fn many_files_are_all_old_or_all_new_whichever_call_fails() {
     fail_every_call((native, Scene::workspace), EIO, &many_files(), &versions());
     fail_every_call((native, Scene::warm_workspace), EIO, &swapped_files(), &BTreeMap::new());
     fail_every_call((portable, Scene::warm_workspace), EIO, &many_files(), &versions());
+}
+
+#[test]
+fn files_and_folders_that_change_places_are_old_or_new_whichever_call_fails() {
+    let patch = turned_files("old/place.txt");
+    for errno in [EIO, ENOSPC, EACCES, EROFS, EXDEV] {
+        fail_every_call((native, Scene::warm_workspace), errno, &patch, &BTreeMap::new());
+    }
+    fail_every_call((portable, Scene::warm_workspace), EIO, &patch, &BTreeMap::new());
+    fail_for_good((native, Scene::warm_workspace), &patch, &BTreeMap::new());
 }
 
 #[test]

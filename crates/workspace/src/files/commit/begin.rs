@@ -10,6 +10,7 @@ use cap_std::fs::Dir;
 use super::journal::{self, Change, Entry};
 use super::restore::Site;
 use super::watch::Patience;
+use super::way::Obstacles;
 use super::{Home, Job, Transaction, TxId};
 use crate::disk::Disk;
 use crate::files::vault::Vault;
@@ -27,14 +28,17 @@ impl<'a> Transaction<'a> {
             hash_map::Entry::Occupied(known) => Ok::<_, io::Error>(*known.get()),
             hash_map::Entry::Vacant(new) => Ok(*new.insert(disk.same_mount(&vault.open, dir)?)),
         };
+        let obstacles = Obstacles::of(disk, jobs)?;
         let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
-        for job in jobs {
+        for (job, in_way) in jobs.iter().zip(&obstacles.files) {
             let mut entry = Entry::of(job);
             let from = job.base.map(|(path, _)| &path.place.dir);
             if entry.change == Change::Rename
                 && let Some(from) = from
-                && !Arc::ptr_eq(from, &job.path.place.dir)
-                && !disk.same_mount(from, &job.path.place.dir)?
+                // A file in the way of its new folder, or in the folder that it replaces, goes before it comes.
+                && (in_way.is_some()
+                    || !Arc::ptr_eq(from, &job.path.place.dir)
+                        && !disk.same_mount(from, &job.path.place.dir)?)
             {
                 entry.change = Change::Move;
             }
@@ -71,7 +75,8 @@ impl<'a> Transaction<'a> {
             let from = job.base.map(|(path, _)| Arc::clone(&path.place.dir));
             let beside = |beside: bool, dir: &Arc<Dir>| Arc::clone(if beside { dir } else { &home.dir });
             let staged_at = beside(entry.staged_beside, &job.path.place.dir);
-            let displaced_at = beside(entry.displaced_beside, from.as_ref().unwrap_or(&job.path.place.dir));
+            let stays = obstacles.files[number].as_ref().or(from.as_ref()).unwrap_or(&job.path.place.dir);
+            let displaced_at = beside(entry.displaced_beside, stays);
             Site {
                 shown: job.plan.name.clone(),
                 dir: Some(Arc::clone(&job.path.place.dir)),
@@ -90,6 +95,7 @@ impl<'a> Transaction<'a> {
             jobs,
             home,
             sites,
+            obstacles,
             folders: Vec::new(),
             joined_folders: Vec::new(),
             placed: false,

@@ -31,6 +31,10 @@ pub(super) enum CommitFailure {
     Mounted {
         name: String,
     },
+    /// Another program put something into a folder that was to go.
+    Filled {
+        name: String,
+    },
 }
 
 impl CommitFailure {
@@ -59,13 +63,16 @@ impl CommitFailure {
             Self::Overtaken { name } if clean => Problem::new(Kind::Overtaken { times: 1 }).at(&name),
             Self::Exists { name } if clean => Problem::new(Kind::CameBetween).at(&name),
             Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
+            Self::Filled { name } if clean => {
+                Problem::new(Kind::FolderHolds { names: Vec::new(), is_all: false }).at(&name)
+            }
             other => {
                 let (what, name) = match other {
                     Self::Io { step, name, error } => (message(step, &name, &error), name),
                     Self::Stale { name, .. } | Self::Overtaken { name } => {
                         ("Another program wrote at the same moment.".into(), name)
                     }
-                    Self::Exists { name } | Self::Mounted { name } => {
+                    Self::Exists { name } | Self::Mounted { name } | Self::Filled { name } => {
                         ("The file could not be placed.".into(), name)
                     }
                 };

@@ -152,6 +152,17 @@ pub(crate) struct Journal {
     pub(crate) files: Vec<Entry>,
     /// The folders that it creates, outer ones first.
     pub(crate) folders: Vec<Trail>,
+    /// The folders that it removes, outer ones first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) emptied: Vec<Emptied>,
+}
+
+/// A folder that a transaction removes because it puts a file there, and that is empty by then.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Emptied {
+    pub(crate) path: Trail,
+    /// Its permission bits.
+    pub(crate) mode: u32,
 }
 
 impl Journal {
@@ -318,8 +329,9 @@ mod tests {
         };
         let (own, other) = (home("own"), home("other"));
         let inode = disk.stat(&own, OsStr::new(".")).unwrap().inode;
-        let (files, folders) = (vec![entry(Change::Modify, false, true, true)], Vec::new());
-        let journal = Journal { id: "1".into(), call: None, home: inode, files, folders };
+        let files = vec![entry(Change::Modify, false, true, true)];
+        let (folders, emptied) = (Vec::new(), Vec::new());
+        let journal = Journal { id: "1".into(), call: None, home: inode, files, folders, emptied };
         journal.prepare(&*disk, &vault, &own).unwrap();
         assert!(Journal::read(&*disk, &vault, &own, PREPARED, "1").unwrap().is_some());
         assert!(Journal::read(&*disk, &vault, &other, PREPARED, "1").unwrap().is_none());

@@ -24,6 +24,7 @@ mod stage;
 mod sync;
 pub(crate) mod tidy;
 mod watch;
+mod way;
 
 pub(crate) use stage::special_files;
 
@@ -43,6 +44,7 @@ use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
 use self::restore::{Folder, Site};
 use self::tidy::RestoreOutcome;
 use self::watch::{Patience, Watch};
+use self::way::Obstacles;
 use crate::disk::fault::io_problem;
 use crate::disk::{Disk, Stat};
 use crate::files::call::CallDigest;
@@ -65,7 +67,7 @@ pub enum Step {
     Prepare,
     /// Check that every file is still what the plan was made for. From here on the files are watched.
     Recheck,
-    /// Create the folders of new files.
+    /// Take away what is in the way of new folders and files, and create the folders of new files.
     MakeFolders,
     /// Put each file in its place by one exchange or rename.
     Place,
@@ -190,6 +192,7 @@ struct Transaction<'a> {
     jobs: &'a [Job<'a>],
     home: Home,
     sites: Vec<Site>,
+    obstacles: Obstacles,
     /// The folders that this transaction creates.
     folders: Vec<Folder>,
     /// The parents of folders that it was to create, and that were there by then.
@@ -237,6 +240,7 @@ impl<'a> Transaction<'a> {
         self.check_no_writer_waits()?;
         self.reserve()?;
         self.placed = true;
+        self.clear_way()?;
         for at in 0..self.jobs.len() {
             self.make_folders(at)?;
         }
@@ -284,6 +288,7 @@ impl<'a> Transaction<'a> {
             home: self.disk.stat(&self.home.dir, ".".as_ref())?.inode,
             files: self.sites.iter().map(|site| site.entry.clone()).collect(),
             folders,
+            emptied: self.obstacles.folders.clone(),
         })
     }
 
@@ -345,11 +350,14 @@ impl<'a> Transaction<'a> {
     /// Puts everything back, and reports the state of each file.
     fn restore(mut self) -> RestoreOutcome {
         self.spare.clear();
-        let sites = std::mem::take(&mut self.sites);
+        let mut sites = std::mem::take(&mut self.sites);
         let untouched = |site: &Site| (site.shown.clone(), FileState::Untouched);
-        let states = match self.placed {
-            true => restore::put_back(self.disk, &sites, &self.folders),
-            false => sites.iter().map(untouched).collect(),
+        let states = match self.jobs.first().filter(|_| self.placed) {
+            Some(job) => {
+                let (root, emptied) = (&job.path.root.dir, &self.obstacles.folders);
+                restore::put_back(self.disk, root, &mut sites, &self.folders, emptied)
+            }
+            None => sites.iter().map(untouched).collect(),
         };
         // The files are in their final places: programs that waited may write to them.
         self.watches.clear();

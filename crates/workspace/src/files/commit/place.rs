@@ -46,7 +46,7 @@ impl Transaction<'_> {
     }
 
     /// Checks that the name stands for what the plan was made for. Usually this is one call, and it is the last one.
-    fn look(&mut self, at: usize, step: Step) -> Result<(), CommitFailure> {
+    pub(super) fn look(&mut self, at: usize, step: Step) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let Some((path, base)) = job.base else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
@@ -115,7 +115,10 @@ impl Transaction<'_> {
     }
 
     pub(super) fn place(&mut self, at: usize) -> Result<(), CommitFailure> {
-        self.look(at, Step::Place)?;
+        let is_displaced = self.obstacles.files[at].is_some();
+        if !is_displaced {
+            self.look(at, Step::Place)?;
+        }
         let job = &self.jobs[at];
         let site = &mut self.sites[at];
         let Some(dir) = &site.dir else { return Ok(()) };
@@ -144,9 +147,8 @@ impl Transaction<'_> {
                 }
             }
             (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
-            (Change::Delete, _) => {
-                self.disk.rename_new(target, displaced).map_err(|error| gone_or(error, job, failed))?;
-            }
+            (Change::Delete, _) if is_displaced => {}
+            (Change::Delete, _) => self.displace(at)?,
             (Change::Overwrite, _) => self.overwrite(at)?,
             (Change::Rename, Some(old)) => {
                 self.disk.rename_new(old, target).map_err(taken)?;
@@ -154,13 +156,24 @@ impl Transaction<'_> {
                 // was read.
                 site.entry.inode = self.disk.stat(target.0, target.1).ok().map(|stat| stat.inode);
             }
-            (Change::Move, Some(old)) => {
+            (Change::Move, _) => {
                 self.disk.rename_new(staged, target).map_err(taken)?;
-                self.disk.rename_new(old, displaced).map_err(|error| gone_or(error, job, failed))?;
+                if !is_displaced {
+                    self.displace(at)?;
+                }
             }
-            (Change::Rename | Change::Move, None) => {}
+            (Change::Rename, None) => {}
         }
         Ok(())
+    }
+
+    /// Moves the old file of a deletion or a move into the vault.
+    pub(super) fn displace(&self, at: usize) -> Result<(), CommitFailure> {
+        let (job, displaced) = (&self.jobs[at], self.sites[at].displaced());
+        let Some((path, _)) = job.base else { return Ok(()) };
+        let failed = |error| CommitFailure::io(Step::Place, &job.plan.name)(error);
+        let renamed = self.disk.rename_new((&path.place.dir, path.place.file_name()), displaced);
+        renamed.map_err(|error| gone_or(error, job, failed))
     }
 
     /// Overwrites a file that cannot be exchanged. Concurrent readers may see a mixture; the old content is in the

@@ -8,6 +8,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
@@ -16,9 +17,9 @@ use emend_edit::Version;
 use emend_edit::version::Hashing;
 
 use super::At;
-use super::journal::{Change, Entry};
+use super::journal::{Change, Emptied, Entry};
 use super::watch::{Patience, Watch, open_to_overwrite};
-use crate::disk::fault::is_absent;
+use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::problem::FileState;
 
@@ -60,6 +61,14 @@ impl Site {
         self.dir.as_ref().map(|dir| (&**dir, name.as_os_str()))
     }
 
+    /// Gives its old path another folder, where the one that it had was removed.
+    fn move_old_to(&mut self, dir: Option<&Arc<Dir>>) {
+        self.from = dir.cloned();
+        if self.entry.change == Change::Delete {
+            self.dir = dir.cloned();
+        }
+    }
+
     fn old(&self) -> Option<At<'_>> {
         let (_, name) = self.entry.from.as_ref()?.split();
         self.from.as_ref().map(|dir| (&**dir, name.as_os_str()))
@@ -73,30 +82,96 @@ pub(crate) struct Folder {
     pub(crate) name: OsString,
 }
 
-/// Puts every file back, last one first, and removes the folders that were created for them.
-pub(crate) fn put_back(disk: &dyn Disk, sites: &[Site], folders: &[Folder]) -> Vec<(String, FileState)> {
-    let state = |site: &Site| undo(disk, site).unwrap_or(FileState::Unknown);
-    let mut states: Vec<_> = sites.iter().rev().map(|site| (site.shown.clone(), state(site))).collect();
-    states.reverse();
+/// Puts every file back, last one first. What an edit puts somewhere goes before what it took away comes back: a folder
+/// may be where a file was, and a file where a folder was.
+pub(crate) fn put_back(
+    disk: &dyn Disk,
+    root: &Dir,
+    sites: &mut [Site],
+    folders: &[Folder],
+    emptied: &[Emptied],
+) -> Vec<(String, FileState)> {
+    let mut taken: Vec<_> = sites.iter().rev().map(|site| undo_place(disk, site)).collect();
+    taken.reverse();
     for folder in folders.iter().rev() {
         // Fails unless the folder is empty: another program may use it.
         let _ = disk.remove_dir(&folder.parent, &folder.name);
     }
+    let made: Vec<_> = emptied.iter().map(|folder| make_again(disk, root, folder)).collect();
+    let mut states = Vec::with_capacity(sites.len());
+    for (site, taken) in sites.iter_mut().zip(taken).rev() {
+        let (parents, _) = site.entry.from.as_ref().unwrap_or(&site.entry.path).split();
+        let again = emptied.iter().position(|folder| folder.path.names().iter().eq(&parents));
+        let brought = match again.map(|at| &made[at]) {
+            Some(Err(error)) => Err(error.kind().into()),
+            Some(Ok(dir)) => {
+                site.move_old_to(dir.as_ref());
+                let brought = undo_displace(disk, site);
+                let is_kept = dir.is_none() && matches!(brought, Ok(FileState::Theirs));
+                if is_kept { Ok(FileState::Kept) } else { brought }
+            }
+            None => undo_displace(disk, site),
+        };
+        states.push((site.shown.clone(), joined(taken, brought)));
+    }
+    states.reverse();
     states
 }
 
-fn undo(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+/// Makes a folder again that was removed, unless it is there. Returns `None` if something else is there.
+fn make_again(disk: &dyn Disk, root: &Dir, folder: &Emptied) -> io::Result<Option<Arc<Dir>>> {
+    let (parents, name) = folder.path.split();
+    let Some(parent) = open_dir(disk, root, &parents)? else { return Ok(None) };
+    match disk.make_dir(&parent, name, true) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    let Some(dir) = open_dir(disk, &parent, Path::new(name))? else { return Ok(None) };
+    let mode = disk.stat(&dir, OsStr::new("."))?.mode;
+    // A crash may have left it with the mode that it is made with; any other one is its own.
+    if mode & 0o777 == 0o700 && mode != folder.mode {
+        disk.set_mode(&dir, folder.mode)?;
+    }
+    disk.sync_dir(&parent)?;
+    Ok(Some(Arc::new(dir)))
+}
+
+/// Opens a folder, if it exists.
+pub(crate) fn open_dir(disk: &dyn Disk, root: &Dir, folders: &Path) -> io::Result<Option<Dir>> {
+    match disk.open_dir(root, folders) {
+        Ok(dir) => Ok(Some(dir)),
+        // If a component is now a link or a file, the folder is gone too.
+        Err(error) if is_absent(&error) || leads_elsewhere(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes away what an edit put in place.
+fn undo_place(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     match site.entry.change {
         Change::Modify => undo_modify(disk, site),
-        Change::Create => take_out(disk, site),
-        Change::Delete => bring_back(disk, site.displaced(), site.target()),
+        Change::Create | Change::Move => take_out(disk, site),
+        Change::Delete => Ok(FileState::Untouched),
         Change::Rename => undo_rename(disk, site),
         Change::Overwrite => undo_overwrite(disk, site),
-        Change::Move => {
-            let brought = bring_back(disk, site.displaced(), site.old())?;
-            let taken = take_out(disk, site)?;
-            Ok(if brought == FileState::Untouched { taken } else { worse(brought, taken) })
-        }
+    }
+}
+
+/// Brings back what an edit took away.
+fn undo_displace(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    match site.entry.change {
+        Change::Delete => bring_back(disk, site.displaced(), site.target()),
+        Change::Move => bring_back(disk, site.displaced(), site.old()),
+        Change::Modify | Change::Create | Change::Rename | Change::Overwrite => Ok(FileState::Untouched),
+    }
+}
+
+/// Returns the state of a file after both.
+fn joined(taken: io::Result<FileState>, brought: io::Result<FileState>) -> FileState {
+    match (taken, brought) {
+        (Ok(taken), Ok(FileState::Untouched)) => taken,
+        (Ok(taken), Ok(brought)) => worse(brought, taken),
+        (Err(_), _) | (_, Err(_)) => FileState::Unknown,
     }
 }
 
@@ -196,7 +271,9 @@ fn take_out(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let Some(target) = site.target() else { return Ok(FileState::Untouched) };
     let slot = site.staged();
     if !is_ours(disk, &site.entry, target)? {
-        if stat(disk, slot)?.is_some() || stat(disk, target)?.is_none() {
+        // A folder is what the file was to replace: the staged file is removed once everything is back.
+        let is_free = stat(disk, target)?.is_none_or(|stat| stat.kind == FileKind::Dir);
+        if is_free || stat(disk, slot)?.is_some() {
             return Ok(FileState::Untouched);
         }
         return theirs(disk, &site.entry, target);
@@ -219,7 +296,10 @@ fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Re
         Ok(()) => Ok(FileState::Restored),
         // The folder was removed.
         Err(error) if is_absent(&error) => Ok(FileState::Theirs),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FileState::Theirs),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let is_folder = stat(disk, old)?.is_some_and(|stat| stat.kind == FileKind::Dir);
+            Ok(if is_folder { FileState::Kept } else { FileState::Theirs })
+        }
         Err(error) => Err(error),
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
         }
         let replaced = match &job.plan.action {
             Action::Modify { .. } => !job.in_place,
-            Action::Move { .. } => !job.is_mere_rename(),
+            // What is in the way of another file is not renamed, but replaced.
+            Action::Move { .. } => {
+                !job.is_mere_rename() || jobs.iter().any(|job| job.path.place.is_obstructed)
+            }
             Action::Create { .. } | Action::Delete { .. } => false,
         };
         let may_write_all = path.root.policy.terms().write_read_only;
@@ -46,6 +49,7 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
         Some(Problem::new(kind).at(&path.name))
     };
     let mut problems: Vec<Problem> = jobs.iter().filter_map(problem).collect();
+    problems.extend(super::way::refuse_obstructed(disk, jobs));
     problems.extend(super::git::refuse_changes(disk, jobs));
     problems
 }

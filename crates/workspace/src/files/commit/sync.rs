@@ -8,14 +8,17 @@ use cap_std::fs::Dir;
 
 use super::failure::CommitFailure;
 use super::{MANY, Step, Transaction};
+use crate::files::trail::Trail;
 
 impl Transaction<'_> {
     pub(super) fn sync_folders(&self) -> Result<(), CommitFailure> {
         let failed = |error| CommitFailure::io(Step::SyncFolders, "")(error);
         let made = self.folders.iter().map(|folder| &folder.parent).chain(&self.joined_folders);
-        let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
-        let old =
-            self.sites.iter().filter(|site| site.entry.from.is_some()).filter_map(|site| site.from.as_ref());
+        let stays = |path: &Trail| !self.has_lost_folder(path);
+        let targets =
+            self.sites.iter().filter(|site| stays(&site.entry.path)).filter_map(|site| site.dir.as_ref());
+        let old = self.sites.iter().filter(|site| site.entry.from.as_ref().is_some_and(stays));
+        let old = old.filter_map(|site| site.from.as_ref());
         let mut all: Vec<&Arc<Dir>> = targets.chain(old).chain(made).collect();
         all.sort_by_key(|dir| Arc::as_ptr(dir));
         all.dedup_by_key(|dir| Arc::as_ptr(dir));

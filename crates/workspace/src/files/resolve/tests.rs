@@ -67,7 +67,7 @@ impl Scene {
                 }
                 Err(Refusal::Outside(_)) => "outside".into(),
                 Err(Refusal::Forbidden(_)) => "forbidden".into(),
-                Err(Refusal::ParentIsFile) => "in a file".into(),
+                Err(Refusal::ParentIsFile(..)) => "in a file".into(),
                 Err(Refusal::IsFolder(names)) => {
                     format!("folder {}", names.iter().collect::<PathBuf>().display())
                 }

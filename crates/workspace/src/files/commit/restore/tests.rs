@@ -17,6 +17,10 @@ fn opened(folder: &Path) -> Dir {
     Dir::open_ambient_dir(folder, ambient_authority()).unwrap()
 }
 
+fn undo(disk: &dyn Disk, site: &Site) -> FileState {
+    joined(undo_place(disk, site), undo_displace(disk, site))
+}
+
 #[test]
 fn what_is_wrong_with_one_side_of_a_move_is_not_hidden_by_the_other() {
     use FileState::{Restored, Theirs, Untouched};
@@ -39,6 +43,17 @@ fn a_file_is_brought_back_where_nothing_has_taken_its_place() {
     assert_eq!(bring_back(&*disk, kept, Some(old)).unwrap(), FileState::Theirs);
     assert_eq!(fs::read_to_string(folder.path().join("old")).unwrap(), "ours");
     assert!(folder.path().join("kept").exists());
+}
+
+#[test]
+fn a_folder_that_is_back_where_a_file_was_to_be_is_as_it_was() {
+    // A second recovery finds this, if the first one was killed when it had removed the staged file.
+    let disk = crate::disk::for_this_machine();
+    for change in [Change::Create, Change::Move] {
+        let scene = Scene::new(change, &[]);
+        fs::create_dir(scene.folder.path().join("file")).unwrap();
+        assert_eq!(undo(&*disk, &scene.site), FileState::Untouched, "{change:?}");
+    }
 }
 
 #[test]
@@ -135,7 +150,7 @@ impl Scene {
 fn check(change: Change, files: &[(&str, &str)], expected: FileState, left: &[(&str, &str)]) {
     let disk = crate::disk::for_this_machine();
     let scene = Scene::new(change, files);
-    assert_eq!(undo(&*disk, &scene.site).unwrap(), expected, "{files:?}");
+    assert_eq!(undo(&*disk, &scene.site), expected, "{files:?}");
     let left = left.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect();
     assert_eq!(scene.files(), left, "{files:?}");
 }
@@ -161,7 +176,7 @@ fn what_a_removed_folder_took_along_depends_on_what_was_displaced() {
     ] {
         let mut scene = Scene::new(Change::Modify, files);
         scene.site.dir = None;
-        assert_eq!(undo(&*disk, &scene.site).unwrap(), expected, "{files:?}");
+        assert_eq!(undo(&*disk, &scene.site), expected, "{files:?}");
     }
 }
 
@@ -174,7 +189,7 @@ fn a_renamed_file_gets_its_name_back() {
     // Where it takes two steps, a crash between them leaves both names.
     let scene = Scene::new(Change::Rename, &[("file", NEW)]);
     fs::hard_link(scene.folder.path().join("file"), scene.folder.path().join("old")).unwrap();
-    assert_eq!(undo(&Portable, &scene.site).unwrap(), Restored);
+    assert_eq!(undo(&Portable, &scene.site), Restored);
     assert_eq!(scene.files().keys().collect::<Vec<_>>(), ["old"]);
 }
 
@@ -203,8 +218,8 @@ fn a_file_that_was_written_over_is_written_back_unless_another_program_wrote() {
         fs::set_permissions(scene.folder.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     let disk = crate::disk::for_this_machine();
-    assert_eq!(undo(&*disk, &scene.site).unwrap(), Untouched, "both may be executed");
+    assert_eq!(undo(&*disk, &scene.site), Untouched, "both may be executed");
     fs::set_permissions(scene.folder.path().join("file"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(undo(&*disk, &scene.site).unwrap(), Restored);
+    assert_eq!(undo(&*disk, &scene.site), Restored);
     assert_eq!(fs::metadata(scene.folder.path().join("file")).unwrap().mode() & 0o777, 0o755);
 }
