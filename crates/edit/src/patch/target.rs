@@ -12,6 +12,8 @@ use super::names::{self, HeaderName};
 use crate::problem::Problem;
 use crate::problem::malformed::Header as Fault;
 
+type Names = (HeaderName, HeaderName);
+
 /// The file of a part of a diff.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
@@ -49,101 +51,65 @@ pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Prob
 }
 
 fn of_headers(header: &Header) -> Result<Target, Fault> {
-    check_git_line(header)?;
-    let (created, deleted) = (header.created, header.deleted);
-    let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
-    let sides = header.sides.clone().or_else(|| {
-        let (old, new) = header.git.clone()?;
-        Some((HeaderName::Path(old), HeaderName::Path(new)))
-    });
-    match (&header.rename_from, &header.rename_to) {
-        (Some(from), Some(to)) if !created && !deleted => return renamed(header, from, to),
-        (None, None) => {}
-        _ => {
-            return Err(Fault::HalfRename);
-        }
+    let pair = |old: &str, new: &str| (names::side(old), names::side(new));
+    let with_short = |names: Names| (names.clone(), prefixed(header, names));
+    let git = header.git.as_ref().map(|(old, new)| with_short(pair(old, new)));
+    let sides = header.sides.clone().map(with_short);
+    let renamed = header.rename_from.as_deref().zip(header.rename_to.as_deref());
+    // The names of a rename have no prefixes, but models add them.
+    let renamed = renamed.map(|(from, to)| (pair(from, to), pair(from, to)));
+    if let Some((line, other)) = difference(&git, &sides).or_else(|| difference(&git, &renamed)) {
+        return Err(Fault::OtherGitLine { line, other });
     }
-    let Some((old, new)) = sides else {
-        return match &header.index {
-            Some(name) => of(relative(name)),
-            None => Err(Fault::NoFileNamed),
-        };
+    let (created, deleted) = (header.created, header.deleted);
+    let is_half = renamed.is_none() && (header.rename_from.is_some() || header.rename_to.is_some());
+    if is_half || (renamed.is_some() && (created || deleted)) {
+        return Err(Fault::HalfRename);
+    }
+    if let Some((old, new)) = difference(&renamed, &sides) {
+        return Err(Fault::DifferentNames { old, new });
+    }
+    let is_renamed = renamed.is_some();
+    let are_paths = |(names, _): &(Names, Names)| matches!(names, (HeaderName::Path(_), HeaderName::Path(_)));
+    let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
+    let Some((_, names)) = sides.or(git).filter(|sides| !is_renamed || are_paths(sides)).or(renamed) else {
+        return header.index.as_ref().map_or(Err(Fault::NoFileNamed), |name| of(relative(name)));
     };
-    match prefixed(header, old, new) {
+    match names {
         (HeaderName::Nothing, HeaderName::Nothing) => Err(Fault::BothSidesNothing),
         (HeaderName::Nothing, HeaderName::Path(new)) => Ok(Target { created: true, ..of(relative(&new))? }),
         (HeaderName::Path(old), HeaderName::Nothing) => Ok(Target { deleted: true, ..of(relative(&old))? }),
         (HeaderName::Path(old), HeaderName::Path(new)) => {
-            let (old, new) = (relative(&old), relative(&new));
-            if old.is_empty() || new.is_empty() {
+            let (from, to) = (relative(&old), relative(&new));
+            if from.is_empty() || to.is_empty() {
                 Err(Fault::NoFileNamed)
-            } else if old == new || names::is_backup(&old, &new) {
-                of(new)
+            } else if is_renamed {
+                Ok(Target { from, to, created, deleted })
+            } else if from == to || names::is_backup(&from, &to) {
+                of(to)
             } else {
-                Err(Fault::DifferentNames { old, new })
+                Err(Fault::DifferentNames { old: from, new: to })
             }
         }
     }
 }
 
-/// Refuses headers that name another file than the `diff --git` line, each read with or without its prefixes.
-fn check_git_line(header: &Header) -> Result<(), Fault> {
-    let Some((old, new)) = &header.git else { return Ok(()) };
-    let git = (names::side(old), names::side(new));
-    let short_git = names::without_prefixes(git.0.clone(), git.1.clone());
+/// Returns the two names of one side of which two headers give different ones. Each header is given as it is and without
+/// prefixes; one of these must agree, where both name a file.
+fn difference(a: &Option<(Names, Names)>, b: &Option<(Names, Names)>) -> Option<(String, String)> {
+    let ((a, short_a), (b, short_b)) = (a.as_ref()?, b.as_ref()?);
     let is_same = |a: &HeaderName, b: &HeaderName| match (a, b) {
         (HeaderName::Path(a), HeaderName::Path(b)) => relative(a) == relative(b),
         _ => true,
     };
-    let are_same = |a: &(HeaderName, HeaderName), b: &(HeaderName, HeaderName)| {
-        is_same(&a.0, &b.0) && is_same(&a.1, &b.1)
-    };
-    let sides = header.sides.clone().map(|sides| {
-        let short = prefixed(header, sides.0.clone(), sides.1.clone());
-        (sides, short)
-    });
-    let renamed = header.rename_from.as_deref().zip(header.rename_to.as_deref()).map(|(from, to)| {
-        let names = (names::side(from), names::side(to));
-        (names.clone(), names)
-    });
-    for (names, short) in sides.into_iter().chain(renamed) {
-        if !are_same(&git, &names) && !are_same(&short_git, &short) {
-            let (line, other) = match is_same(&short_git.0, &short.0) {
-                true => (&git.1, &names.1),
-                false => (&git.0, &names.0),
-            };
-            return Err(Fault::OtherGitLine { line: line.to_string(), other: other.to_string() });
-        }
-    }
-    Ok(())
-}
-
-/// Reads a rename. Its names have no prefixes, but models add them. The sides, if there are any, must name the same two
-/// files.
-fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
-    let (from, to) = (relative(from), relative(to));
-    let target = |from: String, to: String| Target { from, to, created: false, deleted: false };
-    let Some((HeaderName::Path(old), HeaderName::Path(new))) = &header.sides else {
-        return Ok(target(from, to));
-    };
-    let raw = (relative(old), relative(new));
-    match prefixed(header, HeaderName::Path(old.clone()), HeaderName::Path(new.clone())) {
-        (HeaderName::Path(old), HeaderName::Path(new)) => {
-            let (old, new) = (relative(&old), relative(&new));
-            if (&old, &new) == (&from, &to) || raw == (from.clone(), to.clone()) {
-                Ok(target(old, new))
-            } else if old == from {
-                Err(Fault::DifferentNames { old: to, new })
-            } else {
-                Err(Fault::DifferentNames { old: from, new: old })
-            }
-        }
-        _ => Ok(target(from, to)),
-    }
+    let are_same = |a: &Names, b: &Names| is_same(&a.0, &b.0) && is_same(&a.1, &b.1);
+    let names = if is_same(&short_a.0, &short_b.0) { (&a.1, &b.1) } else { (&a.0, &b.0) };
+    let differ = !are_same(a, b) && !are_same(short_a, short_b);
+    differ.then(|| (names.0.to_string(), names.1.to_string()))
 }
 
 /// Strips git's prefixes from the names. If one side is no file, the `diff --git` line shows which were used.
-fn prefixed(header: &Header, old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
+fn prefixed(header: &Header, (old, new): Names) -> Names {
     let ((Some((git_old, git_new)), HeaderName::Nothing, _)
     | (Some((git_old, git_new)), _, HeaderName::Nothing)) = (&header.git, &old, &new)
     else {

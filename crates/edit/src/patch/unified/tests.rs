@@ -215,7 +215,7 @@ fn renames_and_modes_are_read() {
     assert_eq!(new.executable, Some(true));
     assert!(
         refusal("rename from x\nrename to y\n--- a/q\n+++ b/y\n@@\n-a\n+b\n", None)[0]
-            .contains(r#"old: "x", new: "q""#)
+            .contains(r#"old: "x", new: "a/q""#)
     );
 }
 
