@@ -1,7 +1,7 @@
 //! The parsers: none panics, and a printed patch parses to the same patch.
 
 use emend_edit::patch::recognise::{self, Format};
-use emend_edit::patch::{Patch, Section, print, unified, v4a};
+use emend_edit::patch::{Patch, Section, print, unified};
 use emend_edit::problem::Problem;
 
 /// Reads a text in this format, or in the one that it shows, with and without a path.
@@ -33,9 +33,6 @@ fn read(patch: &Patch) {
         Ok(parsed) => assert_eq!(sections(&parsed), sections(patch), "printed:\n{text}"),
         Err(problems) => panic!("{problems:?} of what was printed:\n{text}"),
     };
-    if let Some(text) = print::v4a(patch) {
-        again(v4a::parse(&text), &text);
-    }
     if let Some(text) = print::unified(patch) {
         again(unified::parse(&text, None), &text);
     }

@@ -19,6 +19,8 @@ use crate::problem::malformed::Unified;
 #[derive(Debug, Default)]
 pub(super) struct HunkBody {
     pub(super) lines: Vec<Line>,
+    /// Which of the lines ended in CRLF though the first line of the hunk did not.
+    pub(super) crs: Vec<bool>,
     /// Whether the last line of the old side is marked as without newline, and so is the last of the file.
     pub(super) old_unended: bool,
     /// Whether the last line of the new side is marked so.
@@ -141,6 +143,7 @@ impl BodyScope<'_, '_> {
             }
             if !is_marker {
                 body.lines.push(kind(line.text));
+                body.crs.push(line.cr && from.checked_sub(1).is_some_and(|header| !self.lines[header].cr));
             }
         }
         Ok(body)

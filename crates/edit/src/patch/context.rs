@@ -16,10 +16,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::body::HunkBody;
 use super::git::Header;
 use super::lines::{NumberedLine, invalid, numbered, shorten};
+use super::raw::{HunkCounter, Numbers, RawHunk};
 use super::target::{Target, target};
-use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
+use super::{Line, Patch, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Context;
 
@@ -28,7 +30,7 @@ const STARS: &str = "***************";
 /// Reads a context diff. `path` names the file if the diff does not. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
-    let mut parser = Parser { lines: &lines, at: 0, hunks: 0, problems: Vec::new() };
+    let mut parser = Parser { lines: &lines, at: 0, hunks: HunkCounter::default(), problems: Vec::new() };
     let mut sections = Vec::new();
     while let Some(line) = parser.lines.get(parser.at) {
         if parser.names_file() || line.text.starts_with(STARS) {
@@ -47,34 +49,25 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 struct Parser<'a, 'b> {
     lines: &'b [NumberedLine<'a>],
     at: usize,
-    hunks: usize,
+    hunks: HunkCounter,
     problems: Vec<Problem>,
+}
+
+/// A line with its sign.
+#[derive(Clone, Copy)]
+struct SideLine<'a> {
+    sign: u8,
+    text: &'a str,
+    /// Whether it ended in CRLF.
+    cr: bool,
 }
 
 /// One side of a hunk.
 #[derive(Default)]
 struct Side<'a> {
     first: usize,
-    /// The lines, each with its sign.
-    lines: Vec<(u8, &'a str)>,
-    /// Which of the lines ended in CRLF.
-    crs: Vec<bool>,
+    lines: Vec<SideLine<'a>>,
     unended: bool,
-}
-
-/// A parsed hunk.
-struct RawHunk {
-    number: usize,
-    lines: Vec<Line>,
-    /// The line at which the old side begins.
-    first: usize,
-    /// Whether the range of the old side is 0, that of a file without lines.
-    old_nothing: bool,
-    new_nothing: bool,
-    old_unended: bool,
-    new_unended: bool,
-    /// Which lines of the new side ended in CRLF, though the diff's own do not.
-    new_crs: Vec<bool>,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -116,14 +109,10 @@ impl<'a> Parser<'a, '_> {
             }
         }
         match file {
-            Ok(mut file) => {
-                if let [raw] = &raws[..] {
-                    file.created |= header.old_dated_nothing && raw.old_nothing;
-                    file.deleted |= header.new_dated_nothing && raw.new_nothing;
-                }
-                let section = self.section(&file, &raws);
-                (self.problems.len() == before).then_some(section)
+            Ok(file) if self.problems.len() == before => {
+                Some(self.hunks.section(&header, file, &raws, &mut self.problems))
             }
+            Ok(_) => None,
             Err(problem) => {
                 self.problems.push(problem);
                 None
@@ -138,56 +127,18 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn section(&mut self, file: &Target, raws: &[RawHunk]) -> Section {
-        let all = |wanted: fn(&Line) -> bool| raws.iter().all(|raw| raw.lines.iter().all(wanted));
-        // All lines are of one side, so they are in its order.
-        let content = |is_new: bool| {
-            let mut text = String::new();
-            for raw in raws {
-                for (i, line) in raw.lines.iter().enumerate() {
-                    text.push_str(line.before().or(line.after()).unwrap_or_default());
-                    let cr = is_new && raw.new_crs.get(i) == Some(&true);
-                    text.push_str(if cr { "\r\n" } else { "\n" });
-                }
-                let unended = if is_new { raw.new_unended } else { raw.old_unended };
-                if unended {
-                    text.pop();
-                }
-            }
-            text
-        };
-        let operation = if file.deleted {
-            if !all(|line| matches!(line, Line::Removed(_))) {
-                let number = raws.first().map_or(1, |raw| raw.number);
-                self.problems.push(invalid(number, Context::DeletedButKept));
-            }
-            Operation::Delete { content: Some(content(false)) }
-        } else if file.created && all(|line| matches!(line, Line::Added(_))) {
-            Operation::Add(content(true))
-        } else {
-            let hunks = raws.iter().map(|raw| {
-                self.hunks += 1;
-                Hunk { number: self.hunks, change: change(raw) }
-            });
-            Operation::Update { hunks: hunks.collect(), move_to: None }
-        };
-        Section::new(&file.from, operation)
-    }
-
     fn hunk(&mut self) -> Result<RawHunk, Problem> {
         let NumberedLine { number, cr, .. } = self.lines[self.at];
         self.at += 1;
         let mut old = self.side("*** ", " ****", *b" -!")?;
         let mut new = self.side("--- ", " ----", *b" +!")?;
-        let has = |side: &Side<'_>, signs: &[u8]| side.lines.iter().any(|(sign, _)| signs.contains(sign));
+        let has = |side: &Side<'_>, signs: &[u8]| side.lines.iter().any(|line| signs.contains(&line.sign));
         let refuse = |fault: Context| Err(invalid(number, fault));
+        // An omitted side is the context of the other one.
         if old.lines.is_empty() && !has(&new, b"!") {
-            // An omitted side is the context of the other one.
-            old.lines = new.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
-            old.unended = new.unended && new.lines.last().is_some_and(|(sign, _)| *sign == b' ');
+            old.take_context(&new);
         } else if new.lines.is_empty() && !has(&old, b"!") {
-            new.lines = old.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
-            new.unended = old.unended && old.lines.last().is_some_and(|(sign, _)| *sign == b' ');
+            new.take_context(&old);
         }
         if !has(&old, b"-!") && !has(&new, b"+!") {
             return refuse(Context::NothingChanged);
@@ -195,15 +146,18 @@ impl<'a> Parser<'a, '_> {
         let Some(lines) = merged(&old.lines, &new.lines) else {
             return refuse(Context::SidesDiffer);
         };
+        let numbers = |side: &Side<'_>| (side.first, side.lines.len());
         Ok(RawHunk {
             number,
-            lines,
-            first: old.first,
-            old_nothing: old.first == 0,
-            new_nothing: new.first == 0,
-            old_unended: old.unended,
-            new_unended: new.unended,
-            new_crs: new.crs.iter().map(|&is_cr| is_cr && !cr).collect(),
+            numbers: Some(Numbers { old: numbers(&old), new: numbers(&new) }),
+            anchor: None,
+            body: HunkBody {
+                crs: lines.iter().map(|(_, is_cr)| *is_cr && !cr).collect(),
+                lines: lines.into_iter().map(|(line, _)| line).collect(),
+                old_unended: old.unended,
+                new_unended: new.unended,
+                counted: true,
+            },
         })
     }
 
@@ -223,27 +177,36 @@ impl<'a> Parser<'a, '_> {
         };
         self.at += 1;
         let mut side = Side { first, ..Side::default() };
-        let clear = self.text(0).len() > 1 && marked(self.text(0), signs).is_some();
         let rest = &self.lines[self.at..];
-        let read = |line: &NumberedLine<'a>| marked(line.text, signs);
-        let lines: Vec<(u8, &str)> = rest.iter().take(count).map_while(read).collect();
+        let read = |line: &NumberedLine<'a>| {
+            marked(line.text, signs).map(|(sign, text)| SideLine { sign, text, cr: line.cr })
+        };
+        let clear = rest.first().is_some_and(|line| line.text.len() > 1 && read(line).is_some());
+        side.lines = rest.iter().take(count).map_while(read).collect();
         // A single number stands for one line, or for no line after that number.
-        let none = lines.is_empty() && !line.contains(',');
-        let more = rest.get(count).and_then(read).is_some_and(|(sign, _)| sign != b' ');
-        if !none && (lines.len() < count || more) {
+        let none = side.lines.is_empty() && !line.contains(',');
+        let more = rest.get(count).and_then(read).is_some_and(|line| line.sign != b' ');
+        if !none && (side.lines.len() < count || more) {
             if clear {
                 return Err(invalid(number, Context::LinesMissing { count }));
             }
+            side.lines.clear();
             return Ok(side);
         }
-        side.crs = rest[..lines.len()].iter().map(|line| line.cr).collect();
-        self.at += lines.len();
-        side.lines = lines;
+        self.at += side.lines.len();
         if self.text(0).starts_with("\\ ") && !side.lines.is_empty() {
             side.unended = true;
             self.at += 1;
         }
         Ok(side)
+    }
+}
+
+impl Side<'_> {
+    /// Takes the context of the other side as its lines.
+    fn take_context(&mut self, other: &Self) {
+        self.lines = other.lines.iter().filter(|line| line.sign == b' ').copied().collect();
+        self.unended = other.unended && other.lines.last().is_some_and(|line| line.sign == b' ');
     }
 }
 
@@ -269,48 +232,28 @@ fn marked(line: &str, signs: [u8; 3]) -> Option<(u8, &str)> {
     signs.contains(&sign).then_some((sign, text))
 }
 
-/// Merges the two sides into one list of lines, if they agree.
-fn merged(old: &[(u8, &str)], new: &[(u8, &str)]) -> Option<Vec<Line>> {
+/// Merges the two sides into one list of lines, if they agree, each with whether it ended in CRLF.
+fn merged(old: &[SideLine<'_>], new: &[SideLine<'_>]) -> Option<Vec<(Line, bool)>> {
     let (mut i, mut j) = (0, 0);
     let mut lines = Vec::with_capacity(old.len() + new.len());
+    let of = |kind: fn(String) -> Line| move |line: &SideLine<'_>| (kind(line.text.into()), line.cr);
     loop {
-        let changed = |side: &[(u8, &str)]| side.iter().take_while(|(sign, _)| *sign != b' ').count();
+        let changed = |side: &[SideLine<'_>]| side.iter().take_while(|line| line.sign != b' ').count();
         let (gone, come) = (changed(&old[i..]), changed(&new[j..]));
         let (removed, added) = (&old[i..i + gone], &new[j..j + come]);
-        let replaces = |run: &[(u8, &str)]| run.iter().any(|(sign, _)| *sign == b'!');
+        let replaces = |run: &[SideLine<'_>]| run.iter().any(|line| line.sign == b'!');
         if replaces(removed) != replaces(added) {
             return None;
         }
-        lines.extend(removed.iter().map(|(_, text)| Line::Removed((*text).into())));
-        lines.extend(added.iter().map(|(_, text)| Line::Added((*text).into())));
+        lines.extend(removed.iter().map(of(Line::Removed)).chain(added.iter().map(of(Line::Added))));
         (i, j) = (i + gone, j + come);
         match (old.get(i), new.get(j)) {
             (None, None) => return Some(lines),
-            (Some((_, old)), Some((_, new))) if old == new => lines.push(Line::Context((*old).into())),
+            (Some(old), Some(new)) if old.text == new.text => lines.push(of(Line::Context)(old)),
             _ => return None,
         }
         (i, j) = (i + 1, j + 1);
     }
-}
-
-fn change(raw: &RawHunk) -> Change {
-    let no_old = raw.lines.iter().all(|line| line.before().is_none());
-    if no_old && !raw.new_unended {
-        let lines = raw.lines.iter().filter_map(Line::after).map(String::from).collect();
-        return Change::Range(RangeChange { first: raw.first.saturating_add(1), count: 0, lines });
-    }
-    let final_newline = match (raw.old_unended, raw.new_unended) {
-        (true, false) if !raw.new_nothing => Some(true),
-        (false, true) => Some(false),
-        _ => None,
-    };
-    Change::Lines(LineChange {
-        anchors: Vec::new(),
-        lines: raw.lines.clone(),
-        at_end: raw.old_unended,
-        hint: Some(raw.first).filter(|&line| line > 0),
-        final_newline,
-    })
 }
 
 #[cfg(test)]
@@ -318,6 +261,7 @@ mod tests {
     use alloc::format;
 
     use super::*;
+    use crate::patch::{Change, LineChange, Operation, RangeChange};
     use crate::problem::Kind;
 
     fn only(text: &str) -> Operation {
@@ -376,7 +320,8 @@ mod tests {
     fn a_side_without_lines_goes_by_its_number() {
         let change = RangeChange { first: 6, count: 0, lines: alloc::vec!["x".into()] };
         assert_eq!(change_of("*** 5 ****\n--- 6 ----\n+ x\n"), Change::Range(change));
-        assert!(matches!(change_of("*** 0 ****\n--- 1,2 ----\n+ x\n+ y\n"), Change::Range(_)));
+        let filled = format!("*** f\n--- f\n{STARS}\n*** 0 ****\n--- 1,2 ----\n+ x\n+ y\n");
+        assert_eq!(only(&filled), Operation::Fill("x\ny\n".into()));
     }
 
     #[test]

@@ -11,36 +11,15 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub(super) use super::names::agree;
+
 /// How many lines above an edit its file name may stand.
 const REACH: usize = 3;
 
 /// Words without an extension that are file names all the same.
-const KNOWN: &[&str] = &[
-    "AUTHORS",
-    "Brewfile",
-    "BUILD",
-    "CHANGELOG",
-    "CODEOWNERS",
-    "Containerfile",
-    "COPYING",
-    "Dockerfile",
-    "Gemfile",
-    "GNUmakefile",
-    "Jenkinsfile",
-    "Justfile",
-    "justfile",
-    "LICENSE",
-    "Makefile",
-    "makefile",
-    "NOTICE",
-    "Pipfile",
-    "Procfile",
-    "Rakefile",
-    "README",
-    "Vagrantfile",
-    "VERSION",
-    "WORKSPACE",
-];
+const KNOWN: &str = "AUTHORS Brewfile BUILD CHANGELOG CODEOWNERS Containerfile COPYING Dockerfile Gemfile \
+    GNUmakefile Jenkinsfile Justfile justfile LICENSE Makefile makefile NOTICE Pipfile Procfile \
+    Rakefile README Vagrantfile VERSION WORKSPACE";
 
 /// Words that begin a sentence ending in a file name.
 const PROSE: &[&str] = &[
@@ -72,8 +51,7 @@ pub(super) struct Fence<'a> {
 impl<'a> Fence<'a> {
     /// Returns the fence that this line opens. A closing line looks the same; only the caller can tell them apart.
     pub(super) fn opened_by(line: &'a str) -> Option<Self> {
-        let indent = line.len() - line.trim_start().len();
-        let line = line.trim();
+        let (indent, line) = (indent_of(line), line.trim());
         let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
         let length = line.bytes().take_while(|&b| b == mark).count();
         let info = line[length..].trim();
@@ -113,6 +91,10 @@ impl<'a> Fence<'a> {
         let language = self.info.split_whitespace().next().unwrap_or("");
         SHELLS.iter().any(|shell| language.eq_ignore_ascii_case(shell))
     }
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// Returns the name above line `at`, at most three lines up, past fences and blank lines, but not before `floor`.
@@ -219,7 +201,7 @@ fn name_in(line: &str) -> Option<NameCandidate> {
     {
         return None;
     }
-    let bare = !quoted && !is_named(rest) && !KNOWN.contains(&rest);
+    let bare = !quoted && !is_named(rest) && !KNOWN.split(' ').any(|known| known == rest);
     let sentence = rest.ends_with(['.', '!', ',', ';', '\u{2026}']);
     let begins_as_prose = rest.split_once(' ').is_some_and(|(first, _)| {
         PROSE.iter().any(|word| first.eq_ignore_ascii_case(word)) || first.ends_with([',', ';'])
@@ -254,34 +236,6 @@ fn is_named(path: &str) -> bool {
         && extension.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '+'));
     let in_folder = path.contains('/') && !file.is_empty() && !path.contains(char::is_whitespace);
     (has_extension || in_folder) && !path.contains("://") && !path.contains(['(', '{'])
-}
-
-/// Returns the file of an edit, from the name in the text and the one in the call. Two names agree if one is the end of
-/// the other; then the call's name counts.
-pub(super) fn only_name(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, Disagreement> {
-    match (named, argument) {
-        (Some(named), Some(path)) if !agree(named, path) => {
-            Err(Disagreement { path: path.into(), named: named.into() })
-        }
-        (_, Some(path)) | (Some(path), None) => Ok(Some(path.into())),
-        (None, None) => Ok(None),
-    }
-}
-
-/// Two conflicting names: the one in the call and the one in the text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Disagreement {
-    pub(super) path: String,
-    pub(super) named: String,
-}
-
-pub(super) fn agree(a: &str, b: &str) -> bool {
-    let plain = |path: &str| path.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').into();
-    let (a, b): (String, String) = (plain(a), plain(b));
-    let ends = |long: &str, short: &str| {
-        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
-    ends(&a, &b) || ends(&b, &a)
 }
 
 /// Returns whether this sentence mentions a file other than `path`: one in a folder, or of the same kind.
@@ -376,15 +330,6 @@ mod tests {
         assert_eq!(name("Here is a test of `a.py`:"), None);
         assert_eq!(name("The new `main()`:"), None);
         assert_eq!(name("Run the new `a.py` file like this:"), None);
-    }
-
-    #[test]
-    fn names_agree_if_one_is_the_others_end() {
-        assert_eq!(only_name(Some("main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
-        assert_eq!(only_name(Some("/w/src/main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
-        assert_eq!(only_name(Some("./a"), None), Ok(Some("./a".into())));
-        assert!(only_name(Some("main.py"), Some("domain.py")).is_err());
-        assert_eq!(only_name(None, None), Ok(None));
     }
 
     #[test]

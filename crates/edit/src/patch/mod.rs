@@ -23,6 +23,7 @@ mod envelope;
 mod git;
 mod lines;
 pub(crate) mod names;
+mod raw;
 mod taken;
 mod target;
 
@@ -112,6 +113,11 @@ impl Section {
         Self { edit: None, path: path.into(), executable: None, operation, is_unordered: false }
     }
 
+    /// Makes a section that changes the file at `path`.
+    pub(crate) fn update(path: &str, hunks: Vec<Hunk>) -> Self {
+        Self::new(path, Operation::Update { hunks, move_to: None })
+    }
+
     /// Returns whether it names all that it changes by the line numbers of a version.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
@@ -128,11 +134,14 @@ impl Section {
 
     /// Returns the paths of the file, of which an update may name two.
     fn own_paths(&self) -> impl Iterator<Item = &str> {
-        let target = match &self.operation {
+        core::iter::once(self.path.as_str()).chain(self.move_to())
+    }
+
+    fn move_to(&self) -> Option<&str> {
+        match &self.operation {
             Operation::Update { move_to, .. } => move_to.as_deref(),
             _ => None,
-        };
-        core::iter::once(self.path.as_str()).chain(target)
+        }
     }
 
     /// Returns the lines that it takes from files.
@@ -157,11 +166,7 @@ impl Section {
 
     /// Returns how many numbers of hunks it takes.
     fn numbers(&self) -> usize {
-        match &self.operation {
-            Operation::Update { hunks, .. } => hunks.len(),
-            Operation::Take { .. } => 1,
-            _ => 0,
-        }
+        self.hunks().len() + usize::from(matches!(self.operation, Operation::Take { .. }))
     }
 }
 
@@ -207,8 +212,7 @@ impl Patch {
     pub fn only(&self, number: usize) -> Self {
         let only = |section: &Section| {
             let hunk = section.hunks().iter().find(|hunk| hunk.number == number)?;
-            let operation = Operation::Update { hunks: vec![hunk.clone()], move_to: None };
-            Some(Section::new(&section.path, operation))
+            Some(Section::update(&section.path, vec![hunk.clone()]))
         };
         Self { sections: self.sections.iter().filter_map(only).collect() }
     }
@@ -227,10 +231,7 @@ impl Patch {
 
     /// Returns the paths of files in which a line number chooses among equal places.
     pub fn hinted_paths(&self) -> impl Iterator<Item = &str> {
-        let hinted = |section: &&Section| match &section.operation {
-            Operation::Update { hunks, .. } => hunks.iter().any(|hunk| hunk.change.hint().is_some()),
-            _ => false,
-        };
+        let hinted = |section: &&Section| section.hunks().iter().any(|hunk| hunk.change.hint().is_some());
         self.sections.iter().filter(hinted).map(|section| section.path.as_str())
     }
 
@@ -262,15 +263,14 @@ impl Patch {
             }
             hunks.push(Hunk { number, change });
         }
-        let operation = Operation::Update { hunks, move_to: None };
-        Ok(Self { sections: vec![Section::new(path, operation)] })
+        Ok(Self { sections: vec![Section::update(path, hunks)] })
     }
 
     /// Makes a patch that replaces lines of a version of one file.
     #[must_use]
     pub fn replace_range(path: &str, change: NumberedChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Numbered(change) }];
-        Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+        Self { sections: vec![Section::update(path, hunks)] }
     }
 
     /// Makes a patch that creates one file with lines of another.
@@ -289,7 +289,7 @@ impl Patch {
         };
         let mut section = |(path, places): (String, Vec<PlaceChange>)| {
             let hunks = places.into_iter().map(&mut hunk).collect();
-            Section::new(&path, Operation::Update { hunks, move_to: None })
+            Section::update(&path, hunks)
         };
         Self { sections: files.into_iter().map(&mut section).collect() }
     }
@@ -334,7 +334,7 @@ impl Patch {
     #[must_use]
     pub fn sketch(path: &str, sketch: Sketch) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Sketch(sketch) }];
-        Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+        Self { sections: vec![Section::update(path, hunks)] }
     }
 
     /// Returns the sketches, each with the path that its file has before all of the request.
@@ -342,7 +342,7 @@ impl Patch {
         let mut origins: BTreeMap<&str, &str> = BTreeMap::new();
         self.sections.iter().flat_map(move |section| {
             let own = origins.get(section.path.as_str()).copied().unwrap_or(section.path.as_str());
-            if let Operation::Update { move_to: Some(target), .. } = &section.operation {
+            if let Some(target) = section.move_to() {
                 origins.insert(target, own);
             }
             section.hunks().iter().filter_map(move |hunk| match &hunk.change {
@@ -374,38 +374,22 @@ impl Patch {
     /// Returns whether the request has few files, few hunks and little text.
     #[must_use]
     pub fn is_short(&self) -> bool {
-        let hunks: usize = self
-            .sections
-            .iter()
-            .map(|section| match &section.operation {
-                Operation::Update { hunks, .. } => hunks.len(),
-                _ => 1,
-            })
-            .sum();
+        let hunks: usize = self.sections.iter().map(|section| section.hunks().len()).sum();
         let bytes: usize = self.sections.iter().map(|section| section.operation.bytes()).sum();
         self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024
     }
 
     fn has_anchors(&self) -> bool {
-        self.sections.iter().any(|section| match &section.operation {
-            Operation::Update { hunks, .. } => hunks
-                .iter()
-                .any(|hunk| matches!(&hunk.change, Change::Lines(change) if !change.anchors.is_empty())),
-            _ => false,
-        })
+        let mut hunks = self.sections.iter().flat_map(Section::hunks);
+        hunks.any(|hunk| matches!(&hunk.change, Change::Lines(change) if !change.anchors.is_empty()))
     }
 
     /// Returns whether the request deletes or renames the file at this path.
     #[must_use]
     pub fn takes_away(&self, path: &str) -> bool {
-        self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
-            Operation::Delete { .. } => true,
-            Operation::Update { move_to, .. } => move_to.is_some(),
-            Operation::Add(_)
-            | Operation::Fill(_)
-            | Operation::Write(_)
-            | Operation::Replace(_)
-            | Operation::Take { .. } => false,
+        let mut its = self.sections.iter().filter(|section| section.path == path);
+        its.any(|section| {
+            matches!(section.operation, Operation::Delete { .. }) || section.move_to().is_some()
         })
     }
 
@@ -453,7 +437,7 @@ impl Patch {
             let own = origin(section.path.as_str());
             let taken: Vec<_> =
                 section.taken().map(|lines| (origin(lines.path.as_str()), &lines.at)).collect();
-            if let Operation::Update { move_to: Some(target), .. } = &section.operation {
+            if let Some(target) = section.move_to() {
                 origins.insert(target, own);
             }
             let replaced = section.hunks().iter().filter_map(move |hunk| match &hunk.change {
@@ -483,12 +467,11 @@ impl Patch {
     /// since line numbers hold for one version only.
     pub fn paths_by_line_number(&self) -> impl Iterator<Item = &str> {
         let by_number = |hunk: &Hunk| matches!(hunk.change, Change::Range(_));
-        self.sections.iter().filter_map(move |section| match &section.operation {
-            Operation::Update { hunks, .. } if hunks.iter().any(by_number) => Some(section.path.as_str()),
-            // Of a file that has lines, it names the beginning.
-            Operation::Fill(_) => Some(section.path.as_str()),
-            _ => None,
-        })
+        // Of a file that has lines, `Fill` names the beginning.
+        let is_by_number = move |section: &&Section| {
+            matches!(section.operation, Operation::Fill(_)) || section.hunks().iter().any(by_number)
+        };
+        self.sections.iter().filter(is_by_number).map(|section| section.path.as_str())
     }
 
     /// Returns every path that the request names, in order; some more than once.

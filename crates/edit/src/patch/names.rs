@@ -220,7 +220,7 @@ pub(super) fn is_backup(old: &str, new: &str) -> bool {
 /// Returns whether one of the two names equals the other or its end, folder by folder.
 pub(super) fn agree(a: &str, b: &str) -> bool {
     let parts = |path: &'_ str| -> Vec<String> {
-        path.split('/').filter(|part| !part.is_empty() && *part != ".").map(Into::into).collect()
+        path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").map(Into::into).collect()
     };
     let (a, b) = (parts(a), parts(b));
     !a.is_empty() && !b.is_empty() && (a.ends_with(&b) || b.ends_with(&a))

@@ -1,71 +1,13 @@
-//! Printing of a patch as text that the format's parser reads back as the same patch.
+//! Printing of a patch as a diff that its parser reads back as the same patch.
 //!
-//! No format can express everything. A patch that the format cannot express is not printed at all.
+//! A diff cannot express everything. A patch that it cannot express is not printed at all.
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::body::BodyScope;
 use super::lines::numbered;
-use super::v4a::anchor_text;
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section, names};
-
-/// Prints the patch in V4A, which has no line numbers, modes, final newlines or checked deletions.
-#[must_use]
-pub fn v4a(patch: &Patch) -> Option<String> {
-    let mut text = String::from("*** Begin Patch\n");
-    for section in numbered_in_order(patch)? {
-        let path = one_line(&section.path).filter(|_| section.executable.is_none())?;
-        match &section.operation {
-            Operation::Add(content) => {
-                if !(content.is_empty() || content.ends_with('\n')) || content.contains("\r\n") {
-                    return None;
-                }
-                text.push_str(&format!("*** Add File: {path}\n"));
-                content.lines().for_each(|line| text.push_str(&format!("+{line}\n")));
-            }
-            Operation::Delete { content: None } => text.push_str(&format!("*** Delete File: {path}\n")),
-            Operation::Update { hunks, move_to } if !hunks.is_empty() || move_to.is_some() => {
-                text.push_str(&format!("*** Update File: {path}\n"));
-                if let Some(target) = move_to {
-                    text.push_str(&format!("*** Move to: {}\n", one_line(target)?));
-                }
-                for hunk in hunks {
-                    text.push_str(&v4a_hunk(hunk)?);
-                }
-            }
-            _ => return None,
-        }
-    }
-    text.push_str("*** End Patch\n");
-    Some(text)
-}
-
-fn v4a_hunk(hunk: &Hunk) -> Option<String> {
-    let Change::Lines(change) = &hunk.change else { return None };
-    if change.lines.is_empty() || change.hint.is_some() || change.final_newline.is_some() {
-        return None;
-    }
-    let mut text = String::new();
-    for anchor in &change.anchors {
-        let anchor = one_line(anchor).filter(|line| anchor_text(&format!(" {line}")) == Some(line))?;
-        text.push_str(&format!("@@ {anchor}\n"));
-    }
-    if change.anchors.is_empty() {
-        text.push_str("@@\n");
-    }
-    for line in &change.lines {
-        let taken = ["***", "@@", "\\ No newline"];
-        if matches!(line, Line::Bare(bare) if taken.iter().any(|taken| bare.starts_with(taken))) {
-            return None;
-        }
-        text.push_str(&signed(line)?);
-        text.push('\n');
-    }
-    text.push_str(if change.at_end { "*** End of File\n" } else { "" });
-    Some(text)
-}
 
 /// Prints the patch as a git diff, which has no whole-file writes, texts or blocks, and places only insertions by line
 /// number.
@@ -286,16 +228,7 @@ fn one_line(text: &str) -> Option<&str> {
 
 /// Returns the sections, if the hunks have the numbers that a parser would give them.
 fn numbered_in_order(patch: &Patch) -> Option<&[Section]> {
-    let hunks: Vec<&Hunk> = patch
-        .sections
-        .iter()
-        .filter_map(|section| match &section.operation {
-            Operation::Update { hunks, .. } => Some(hunks),
-            _ => None,
-        })
-        .flatten()
-        .collect();
-    let in_order = hunks.iter().enumerate().all(|(i, hunk)| hunk.number == i + 1);
+    let in_order = patch.sections.iter().flat_map(Section::hunks).zip(1..).all(|(hunk, i)| hunk.number == i);
     (in_order && !patch.sections.is_empty()).then_some(&patch.sections)
 }
 
@@ -304,10 +237,67 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
+    use crate::patch::v4a::anchor_text;
     use crate::patch::{unified as diff, v4a as codex};
+    use alloc::vec::Vec;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
+
+    /// Prints the patch in V4A, which has no line numbers, modes, final newlines or checked deletions.
+    fn v4a(patch: &Patch) -> Option<String> {
+        let mut text = String::from("*** Begin Patch\n");
+        for section in numbered_in_order(patch)? {
+            let path = one_line(&section.path).filter(|_| section.executable.is_none())?;
+            match &section.operation {
+                Operation::Add(content) => {
+                    if !(content.is_empty() || content.ends_with('\n')) || content.contains("\r\n") {
+                        return None;
+                    }
+                    text.push_str(&format!("*** Add File: {path}\n"));
+                    content.lines().for_each(|line| text.push_str(&format!("+{line}\n")));
+                }
+                Operation::Delete { content: None } => text.push_str(&format!("*** Delete File: {path}\n")),
+                Operation::Update { hunks, move_to } if !hunks.is_empty() || move_to.is_some() => {
+                    text.push_str(&format!("*** Update File: {path}\n"));
+                    if let Some(target) = move_to {
+                        text.push_str(&format!("*** Move to: {}\n", one_line(target)?));
+                    }
+                    for hunk in hunks {
+                        text.push_str(&v4a_hunk(hunk)?);
+                    }
+                }
+                _ => return None,
+            }
+        }
+        text.push_str("*** End Patch\n");
+        Some(text)
+    }
+
+    fn v4a_hunk(hunk: &Hunk) -> Option<String> {
+        let Change::Lines(change) = &hunk.change else { return None };
+        if change.lines.is_empty() || change.hint.is_some() || change.final_newline.is_some() {
+            return None;
+        }
+        let mut text = String::new();
+        for anchor in &change.anchors {
+            let anchor = one_line(anchor).filter(|line| anchor_text(&format!(" {line}")) == Some(line))?;
+            text.push_str(&format!("@@ {anchor}\n"));
+        }
+        if change.anchors.is_empty() {
+            text.push_str("@@\n");
+        }
+        for line in &change.lines {
+            let taken = ["***", "@@", "\\ No newline"];
+            if matches!(line, Line::Bare(bare) if taken.iter().any(|taken| bare.starts_with(taken))) {
+                return None;
+            }
+            text.push_str(&signed(line)?);
+            text.push('\n');
+        }
+        text.push_str(if change.at_end { "*** End of File\n" } else { "" });
+        Some(text)
+    }
 
     fn line() -> impl Strategy<Value = Line> {
         let text = || prop_oneof!["[a-c -+@*\\\\]{0,4}", "(-- |[+][+] |\\*\\*\\* |@@ )?[a-c]{0,2}"];

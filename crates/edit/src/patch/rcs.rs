@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::lines::{NumberedLine, invalid, numbered, shorten, without_fence};
-use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
+use super::{Change, Hunk, Patch, RangeChange, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Rcs;
 
@@ -39,7 +39,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 pub(super) fn addressed(path: &str, changes: Vec<RangeChange>) -> Patch {
     let number = |(i, change)| Hunk { number: i + 1, change: Change::Range(change) };
     let hunks = changes.into_iter().enumerate().map(number).collect();
-    Patch { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+    Patch { sections: vec![Section::update(path, hunks)] }
 }
 
 fn changes(lines: &[NumberedLine<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChange> {
@@ -100,6 +100,7 @@ fn command(line: &str) -> Option<(bool, usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::patch::Operation;
 
     fn ranges(text: &str) -> Vec<(usize, usize, Vec<String>)> {
         let patch = parse(text, Some("f")).unwrap();

@@ -121,19 +121,22 @@ impl SectionBuilder<'_> {
                 hunks.push(hunk);
             }
             _ => {
-                let operation = Operation::Update { hunks: Vec::from([hunk]), move_to: None };
-                self.sections.push(Section::new(&path, operation));
+                self.sections.push(Section::update(&path, Vec::from([hunk])));
             }
         }
         Ok(())
     }
 
-    /// Returns the file of the block at this line.
+    /// Returns the file of the block at this line, from the name above it and the one in the call. Two names agree if one is the
+    /// end of the other; then the call's name counts.
     fn file_of(&mut self, lines: &[&str], at: usize, floor: usize) -> Result<String, Problem> {
         let named = envelope::name_above(lines, at, floor).map(|name| name.path);
-        let settled = envelope::only_name(named.as_deref(), self.path)
-            .map_err(|names| refusal(at, Fault::AnotherFile { path: names.path, named: names.named }))?;
-        if let Some(path) = settled {
+        if let (Some(named), Some(path)) = (&named, self.path)
+            && !envelope::agree(named, path)
+        {
+            return Err(refusal(at, Fault::AnotherFile { path: path.into(), named: named.clone() }));
+        }
+        if let Some(path) = self.path.map(String::from).or(named) {
             self.last = Some(path.clone());
             return Ok(path);
         }

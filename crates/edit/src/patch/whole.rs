@@ -181,13 +181,14 @@ impl FencedBlock<'_> {
     }
 
     fn section(&self, name: &str, argument: Option<&str>) -> Result<Section, Problem> {
-        let path = envelope::only_name(Some(name), argument)
-            .map_err(|names| refusal(self.at, Fault::AnotherFile { path: names.path, named: names.named }))?
-            .unwrap_or_else(|| name.into());
+        let path = argument.unwrap_or(name);
+        if !envelope::agree(name, path) {
+            return Err(refusal(self.at, Fault::AnotherFile { path: path.into(), named: name.into() }));
+        }
         if self.fence.is_diff()
             && ![".diff", ".patch", ".ed", ".rcs"].iter().any(|extension| path.ends_with(extension))
         {
-            return Err(refusal(self.at, Fault::Diff { path }));
+            return Err(refusal(self.at, Fault::Diff { path: path.into() }));
         }
         if let Some(line) = self.unclear_end() {
             return Err(refusal(line, Fault::UnclearEnd));
@@ -197,7 +198,7 @@ impl FencedBlock<'_> {
             content.push_str(line);
             content.push('\n');
         }
-        Ok(Section::new(&path, Operation::Write(content)))
+        Ok(Section::new(path, Operation::Write(content)))
     }
 
     /// Returns a line that makes the end of the content unclear: an opening fence inside, or a closing line right above

@@ -110,7 +110,6 @@ pub enum Unified {
 pub enum Context {
     NoDiff,
     NoFileNamed,
-    DeletedButKept,
     NothingChanged,
     SidesDiffer,
     NotARange { text: String, prefix: &'static str, suffix: &'static str },

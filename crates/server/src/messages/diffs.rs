@@ -128,7 +128,6 @@ pub(super) fn context(fault: &Context) -> (String, String) {
     let what = match fault {
         Context::NoDiff => "there is no context diff in the text".into(),
         Context::NoFileNamed => NO_FILE.into(),
-        Context::DeletedButKept => "the file is deleted, but its hunks keep or add lines".into(),
         Context::NothingChanged => "the hunk changes nothing".into(),
         Context::SidesDiffer => {
             "its two sides do not fit together: their context and their '!' lines must be the same".into()

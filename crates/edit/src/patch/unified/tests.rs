@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::find::FindLimits;
-use crate::patch::recognise;
+use crate::patch::{Change, Hunk, Line, LineChange, RangeChange, recognise};
 use crate::plan::{Source, Sources, build};
 use crate::text::Text;
 
