@@ -108,9 +108,9 @@ impl HunkCounter {
     /// Returns the changes of these hunks.
     pub(super) fn update(&mut self, raws: &[RawHunk], problems: &mut Vec<Problem>) -> Vec<Hunk> {
         let mut hunks = Vec::with_capacity(raws.len());
-        for raw in raws {
+        for (at, raw) in raws.iter().enumerate() {
             self.hunks += 1;
-            match change(raw, self.is_reversed) {
+            match change(raw, self.is_reversed, at > 0 && at + 1 < raws.len()) {
                 Ok(change) => hunks.push(Hunk { number: self.hunks, change }),
                 Err(problem) => problems.push(problem.in_hunk(self.hunks)),
             }
@@ -140,7 +140,7 @@ fn content(raw: &RawHunk, unended: bool) -> String {
     text
 }
 
-fn change(raw: &RawHunk, is_reversed: bool) -> Result<Change, Problem> {
+fn change(raw: &RawHunk, is_reversed: bool, is_between: bool) -> Result<Change, Problem> {
     let body = &raw.body;
     keeps_endings(raw, is_reversed)?;
     let no_old = body.lines.iter().all(|line| line.before().is_none());
@@ -155,7 +155,8 @@ fn change(raw: &RawHunk, is_reversed: bool) -> Result<Change, Problem> {
             return Ok(Change::Range(RangeChange { first: line.saturating_add(1), count: 0, lines }));
         }
     }
-    if no_old && !body.lines.is_empty() && raw.numbers.is_none() && raw.anchor.is_none() {
+    // Added lines alone between two hunks go between their places.
+    if no_old && !is_between && !body.lines.is_empty() && raw.numbers.is_none() && raw.anchor.is_none() {
         return Err(invalid(raw.number, Unified::NoPlace));
     }
     // A file that becomes empty has no final newline to consider.
