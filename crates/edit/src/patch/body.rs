@@ -10,7 +10,8 @@
 
 use alloc::vec::Vec;
 
-use super::lines::{NumberedLine, closes_fence, invalid};
+use super::lines::{NumberedLine, invalid};
+use super::wrapper::Wrapper;
 use super::{Line, git};
 use crate::problem::Problem;
 use crate::problem::malformed::Unified;
@@ -29,11 +30,11 @@ pub(super) struct HunkBody {
     pub(super) counted: bool,
 }
 
-/// The lines in which hunks are read, and the number of ticks of the fence around them, if there is one.
+/// The lines in which hunks are read, and what is opened around them, each with the number of its first line.
 #[derive(Clone, Copy)]
 pub(super) struct BodyScope<'a, 'b> {
     pub(super) lines: &'b [NumberedLine<'a>],
-    pub(super) fence: Option<usize>,
+    pub(super) wrappers: &'b [(Wrapper<'a>, usize)],
 }
 
 impl BodyScope<'_, '_> {
@@ -45,7 +46,7 @@ impl BodyScope<'_, '_> {
     pub(super) fn ends_hunk(&self, at: usize) -> bool {
         let Some(line) = self.text(at) else { return true };
         line.starts_with("@@")
-            || self.fence.is_some_and(|ticks| closes_fence(line, ticks))
+            || self.wrappers.iter().any(|(wrapper, _)| wrapper.is_closed_by(line))
             || git::begins(self.lines, at)
             || self.is_signature(at)
             || (line.starts_with("From ") && line.len() > 45 && line[5..].bytes().take(40).all(is_hex))
@@ -98,9 +99,9 @@ impl BodyScope<'_, '_> {
             return true;
         };
         let next = at + blank;
-        // Inside a fence, only the diff can follow; outside, prose may.
+        // Inside a wrapper, only the diff can follow; outside, prose may.
         self.ends_hunk(next)
-            || (self.fence.is_none()
+            || (self.wrappers.is_empty()
                 && !self.text(next).is_some_and(|line| line.starts_with([' ', '-', '+'])))
     }
 
@@ -178,12 +179,14 @@ mod tests {
     use super::*;
     use crate::problem::Kind;
 
-    fn scope_of<T>(text: &str, fence: Option<usize>, ask: impl FnOnce(BodyScope<'_, '_>) -> T) -> T {
-        ask(BodyScope { lines: &numbered(text), fence })
+    fn scope_of<T>(text: &str, fence: Option<&str>, ask: impl FnOnce(BodyScope<'_, '_>) -> T) -> T {
+        let wrappers: Vec<_> =
+            fence.and_then(Wrapper::opened_by).map(|wrapper| (wrapper, 1)).into_iter().collect();
+        ask(BodyScope { lines: &numbered(text), wrappers: &wrappers })
     }
 
     /// Returns the number of lines of the body and whether its counts decided that.
-    fn length(text: &str, fence: Option<usize>, counts: Option<(usize, usize)>) -> (usize, bool) {
+    fn length(text: &str, fence: Option<&str>, counts: Option<(usize, usize)>) -> (usize, bool) {
         scope_of(text, fence, |scope| {
             let mut at = 0;
             let body = scope.read(&mut at, counts).unwrap();
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn a_hunk_ends_at_a_line_that_only_the_diff_can_have() {
         let hash = "0123456789abcdef0123456789abcdef01234567";
-        let ends = |text: &str| scope_of(text, Some(3), |scope| scope.ends_hunk(0));
+        let ends = |text: &str| scope_of(text, Some("```"), |scope| scope.ends_hunk(0));
         for line in [
             "@@ -1 +1 @@",
             "```",
@@ -232,7 +235,7 @@ mod tests {
             assert!(!ends(&format!("{line}\n")), "{line:?}");
         }
         let closes = |fence| scope_of("```\n", fence, |scope| scope.ends_hunk(0));
-        assert!(closes(Some(2)) && !closes(Some(4)) && !closes(None));
+        assert!(closes(Some("```diff")) && !closes(Some("````")) && !closes(None));
     }
 
     #[test]
@@ -251,8 +254,8 @@ mod tests {
         let prose = |between: &str| format!("{hunk}{between}Prose.\n");
         assert_eq!(length(&prose(""), None, Some((3, 3))), (4, true));
         assert_eq!(length(&prose("\n"), None, Some((3, 3))), (4, true));
-        assert_eq!(length(&prose(""), Some(3), Some((3, 3))), (5, false));
-        assert_eq!(length(&format!("{hunk}```\n"), Some(3), Some((3, 3))), (4, true));
+        assert_eq!(length(&prose(""), Some("```"), Some((3, 3))), (5, false));
+        assert_eq!(length(&format!("{hunk}```\n"), Some("```"), Some((3, 3))), (4, true));
         assert_eq!(length(&format!("{hunk}@@\n"), None, Some((3, 3))), (4, true));
         for more in [" e", "-e", "+e"] {
             assert_eq!(length(&format!("{hunk}\n{more}\n"), None, Some((3, 3))), (6, false), "{more}");

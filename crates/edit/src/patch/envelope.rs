@@ -93,7 +93,8 @@ impl<'a> Fence<'a> {
     }
 }
 
-fn indent_of(line: &str) -> usize {
+/// Returns how many bytes of white space a line begins with.
+pub(super) fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 

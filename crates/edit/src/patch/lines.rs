@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::envelope::Fence;
+use super::wrapper::Wrapper;
 use crate::problem::{Kind, Malformed, Problem};
 
 /// A line of a request with its one-based number, without its ending.
@@ -44,32 +46,33 @@ pub(super) fn shorten(line: &str) -> String {
     }
 }
 
-/// Returns the number of backticks if a line opens a code fence.
-pub(super) fn opens_fence(line: &str) -> Option<usize> {
-    let line = line.trim_start();
-    let ticks = line.bytes().take_while(|&byte| byte == b'`').count();
-    (ticks >= 3 && !line[ticks..].contains('`')).then_some(ticks)
+/// Returns the lines without blank ones before the first and after the last.
+pub(super) fn trimmed<'a, 'b>(lines: &'b [NumberedLine<'a>]) -> &'b [NumberedLine<'a>] {
+    let is_filled = |line: &NumberedLine<'_>| !line.text.trim().is_empty();
+    let first = lines.iter().position(is_filled).unwrap_or(lines.len());
+    let end = lines.iter().rposition(is_filled).map_or(first, |last| last + 1);
+    &lines[first..end]
 }
 
-/// Returns whether a line closes a code fence with this number of backticks.
-pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
-    let line = line.trim();
-    line.len() >= ticks && line.bytes().all(|byte| byte == b'`')
+/// Returns the lines inside what stands around all of them, or all lines if nothing does.
+pub(super) fn unwrapped<'a, 'b>(mut lines: &'b [NumberedLine<'a>]) -> &'b [NumberedLine<'a>] {
+    while let [first, inner @ .., last] = trimmed(lines)
+        && Wrapper::opened_by(first.text).is_some_and(|wrapper| wrapper.is_closed_by(last.text))
+    {
+        lines = inner;
+    }
+    lines
 }
 
-/// Returns the lines inside the code fence around all of them, or all lines if there is none.
+/// Returns the lines inside what stands around all of them, and refuses a fence that does not.
 pub(super) fn without_fence<'a, 'b>(
     lines: &'b [NumberedLine<'a>],
     not_around: impl Into<Malformed>,
 ) -> Result<&'b [NumberedLine<'a>], Problem> {
-    let is_filled = |line: &NumberedLine<'_>| !line.text.trim().is_empty();
-    let first = lines.iter().position(is_filled);
-    let Some((first, ticks)) = first.and_then(|at| Some((at, opens_fence(lines[at].text)?))) else {
-        return Ok(lines);
-    };
-    match lines.iter().rposition(is_filled) {
-        Some(last) if last > first && closes_fence(lines[last].text, ticks) => Ok(&lines[first + 1..last]),
-        _ => Err(invalid(lines[first].number, not_around)),
+    let lines = unwrapped(lines);
+    match trimmed(lines).first() {
+        Some(first) if Fence::opened_by(first.text).is_some() => Err(invalid(first.number, not_around)),
+        _ => Ok(lines),
     }
 }
 
@@ -93,16 +96,6 @@ mod tests {
         let line = "\u{e9}".repeat(80);
         assert_eq!(shorten(&line), line);
         assert_eq!(shorten(&format!("{line}x")), format!("{line}..."));
-    }
-
-    #[test]
-    fn a_fence_is_opened_and_closed_by_backticks() {
-        assert_eq!(
-            ["```", " ````diff", "``", "```a`", "x```"].map(opens_fence),
-            [Some(3), Some(4), None, None, None]
-        );
-        assert!(closes_fence(" ``` ", 3) && closes_fence("````", 3));
-        assert!(!closes_fence("``", 3) && !closes_fence("```x", 3));
     }
 
     #[test]

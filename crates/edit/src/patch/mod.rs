@@ -26,6 +26,7 @@ pub(crate) mod names;
 mod raw;
 mod taken;
 mod target;
+mod wrapper;
 
 pub mod print;
 

@@ -199,7 +199,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
 /// Returns whether no line of the hunk could be read as its end or as a marker.
 fn stays_whole(hunk: &str, counted: bool) -> bool {
     let lines = numbered(hunk);
-    let scope = BodyScope { lines: &lines, fence: None };
+    let scope = BodyScope { lines: &lines, wrappers: &[] };
     (1..lines.len()).all(|at| {
         let line = lines[at].text;
         let bare = !line.starts_with([' ', '-', '+']);

@@ -175,8 +175,8 @@ fn change(raw: &RawHunk, is_reversed: bool, is_between: bool) -> Result<Change, 
     }))
 }
 
-/// Returns the lines without the mark that a file begins with, if the first line of both sides has it: it is none of the file's
-/// lines. Where one side alone has it, the diff adds or removes it, which no hunk can.
+/// Returns the lines without the mark that a file begins with, if the first line of both sides has it: it belongs to no
+/// line. Where one side alone has it, the diff adds or removes it, which no hunk can.
 fn without_mark(lines: &[Line]) -> Vec<Line> {
     let mut lines = lines.to_vec();
     let is_marked = |line: &Line| line.before().or(line.after()).is_some_and(|text| text.starts_with(MARK));

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 
 use super::envelope::{self, Fence};
 use super::lines::{invalid_text, shorten};
+use super::wrapper::Wrapper;
 use super::{Patch, context, ed, print, rcs, search_replace, unified, v4a, whole};
 use crate::problem::{Malformed, Problem};
 
@@ -152,11 +153,11 @@ fn opens_hunk(line: &str, next: &str) -> bool {
     header && (next.is_empty() || next.starts_with([' ', '-', '+', '@']))
 }
 
-/// Returns the first line of the text, or of its fence.
+/// Returns the first line of the text, or of what is around it.
 fn first<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
     let first = *filled.next()?;
-    if Fence::opened_by(first).is_some() { filled.next().copied() } else { Some(first) }
+    if Wrapper::opened_by(first).is_some() { filled.next().copied() } else { Some(first) }
 }
 
 /// Detects ed and RCS scripts. Their commands are so short that only the very first line counts.

@@ -18,9 +18,10 @@ use alloc::vec::Vec;
 
 use super::body::BodyScope;
 use super::git::{self, Header};
-use super::lines::{NumberedLine, closes_fence, invalid, numbered, opens_fence, shorten};
+use super::lines::{NumberedLine, invalid, numbered, shorten};
 use super::raw::{HunkCounter, Numbers, RawHunk, of_no_lines};
 use super::target::target;
+use super::wrapper::Wrapper;
 use super::{Operation, Patch, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Unified;
@@ -40,7 +41,7 @@ fn read(text: &str, path: Option<&str>, is_reversed: bool) -> Result<Patch, Vec<
     let mut parser = Parser {
         lines: &lines,
         at: 0,
-        fence: None,
+        wrappers: Vec::new(),
         path,
         hunks: HunkCounter { is_reversed, ..HunkCounter::default() },
         sections: Vec::new(),
@@ -67,8 +68,8 @@ fn read(text: &str, path: Option<&str>, is_reversed: bool) -> Result<Patch, Vec<
 struct Parser<'a, 'b> {
     lines: &'b [NumberedLine<'a>],
     at: usize,
-    /// The number of ticks of the surrounding fence, and the number of the line that opened it.
-    fence: Option<(usize, usize)>,
+    /// What is opened around the hunks, outermost first, each with the number of the line that opened it.
+    wrappers: Vec<(Wrapper<'a>, usize)>,
     path: Option<&'b str>,
     hunks: HunkCounter,
     sections: Vec<Section>,
@@ -79,7 +80,7 @@ struct Parser<'a, 'b> {
 
 impl<'a> Parser<'a, '_> {
     fn scope(&self) -> BodyScope<'a, '_> {
-        BodyScope { lines: self.lines, fence: self.fence.map(|(ticks, _)| ticks) }
+        BodyScope { lines: self.lines, wrappers: &self.wrappers }
     }
 
     fn read(&mut self) {
@@ -98,28 +99,24 @@ impl<'a> Parser<'a, '_> {
                 continue;
             }
             self.at += 1;
-            match self.fence {
-                Some((ticks, _)) if closes_fence(line.text, ticks) => {
-                    self.fence = None;
-                    after_hunk &= !sure;
-                }
-                None => {
-                    if let Some(ticks) = opens_fence(line.text) {
-                        self.fence = Some((ticks, line.number));
-                        after_hunk = false;
-                    }
-                }
-                Some(_) => {}
+            if let Some(closed) =
+                self.wrappers.iter().rposition(|(wrapper, _)| wrapper.is_closed_by(line.text))
+            {
+                self.wrappers.truncate(closed);
+                after_hunk &= !sure;
+            } else if let Some(wrapper) = Wrapper::opened_by(line.text)
+                && !(wrapper.is_fence() && self.wrappers.iter().any(|(outer, _)| outer.is_fence()))
+            {
+                self.wrappers.push((wrapper, line.number));
+                after_hunk = false;
             }
             if self.scope().is_signature(self.at - 1) {
                 after_hunk = false;
             }
             self.stray(line, after_hunk);
         }
-        if let Some((_, opened)) = self.fence
-            && !sure
-        {
-            self.problems.push(invalid(opened, Unified::FenceNotClosed));
+        if let Some((_, opened)) = self.wrappers.iter().find(|(wrapper, _)| wrapper.is_fence() && !sure) {
+            self.problems.push(invalid(*opened, Unified::FenceNotClosed));
         }
     }
 
@@ -146,7 +143,7 @@ impl<'a> Parser<'a, '_> {
     fn skip(&mut self) {
         while let Some(line) = self.lines.get(self.at)
             && !git::begins(self.lines, self.at)
-            && !self.fence.is_some_and(|(ticks, _)| closes_fence(line.text, ticks))
+            && !self.wrappers.iter().any(|(wrapper, _)| wrapper.is_closed_by(line.text))
         {
             self.at += 1;
         }

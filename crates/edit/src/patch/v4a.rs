@@ -11,7 +11,7 @@
 //!
 //! The first hunk of a section may omit its `@@`; an empty line is an empty context line, and those before the next
 //! header are ignored. Several `@@` lines narrow the place one after another. A section may be a mere move. Around the
-//! patch there may be white space, one code fence, a here-document (`<<EOF`, also after `apply_patch`), and prose. One
+//! patch there may be white space, what `wrapper` knows (a code fence, a tag, a here-document), and prose. One
 //! of these or a blank line must separate the prose: text right before Begin or after End may be a misplaced part of
 //! the patch. A missing Begin is tolerated. **A missing End is refused: the patch was cut off.**
 //!
@@ -22,8 +22,8 @@ mod body;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use self::body::{V4aLine, is_section_header};
-use super::lines::{invalid, invalid_text, shorten};
+use self::body::is_section_header;
+use super::lines::{NumberedLine, invalid, invalid_text, numbered, shorten};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::V4a as Fault;
@@ -41,7 +41,8 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// Reads a V4A patch. All problems are reported, not only the first.
 pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
-    let lines = body::read(text).map_err(|problem| alloc::vec![problem])?;
+    let all = numbered(text);
+    let lines = body::between(&all).map_err(|problem| alloc::vec![problem])?;
     let mut parser = Parser { lines, at: 0, filled: 0, hunks: 0, after_added: false, problems: Vec::new() };
     let sections = parser.sections();
     if sections.is_empty() && parser.problems.is_empty() {
@@ -50,8 +51,8 @@ pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
     if parser.problems.is_empty() { Ok(Patch { sections }) } else { Err(parser.problems) }
 }
 
-struct Parser<'a> {
-    lines: Vec<V4aLine<'a>>,
+struct Parser<'a, 'b> {
+    lines: &'b [NumberedLine<'a>],
     at: usize,
     /// The next line that is not empty, cached.
     filled: usize,
@@ -61,8 +62,8 @@ struct Parser<'a> {
     problems: Vec<Problem>,
 }
 
-impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<V4aLine<'a>> {
+impl<'a> Parser<'a, '_> {
+    fn peek(&self) -> Option<NumberedLine<'a>> {
         self.lines.get(self.at).copied()
     }
 
