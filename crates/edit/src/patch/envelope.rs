@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fence = ("```" "`"* | "~~~" "~"*) info     closed by at least as many of the same, indented alike
-//! name  = ["#"+ | "//" | ">" | "-" | number "."] ["File:"] path [":"]     also in backticks, bold, or as the info of a fence
+//! name  = ["#"+ | "//" | ">" | "-" | number "."] ["File:"] path [":"]     also in backticks, quotes, bold, or as the info of a fence
 //! ```
 //!
 //! A line counts as a name only if it can hardly be prose. **When in doubt it is prose**: an edit without a name is
@@ -191,6 +191,9 @@ fn name_in(line: &str) -> Option<NameCandidate> {
             rest = inner.trim_matches('`').trim();
             quoted = true;
         }
+        // In such quotes a sentence may be as well.
+        let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        rest = inner.filter(|inner| is_named(inner)).unwrap_or(rest);
         if rest == before {
             break;
         }
@@ -428,7 +431,9 @@ mod tests {
             ("a|b.py", None),
             ("a?.py", None),
             ("a\tb.py", None),
-            ("\"a.py\"", None),
+            ("\"src/a.py\"", Some("src/a.py")),
+            ("\"Look at it.\"", None),
+            ("\"notes\"", None),
             ("..", None),
             ("", None),
         ] {

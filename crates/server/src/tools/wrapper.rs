@@ -1,7 +1,7 @@
 //! Patches wrapped in JSON: the call of another tool, sent as the text of a patch.
 //!
 //! ```text
-//! {"patch": "..."}   {"input": "..."}   {"command": ["apply_patch", "..."]}   ["apply_patch", "..."]
+//! "..."   {"patch": "..."}   {"input": "..."}   {"command": ["apply_patch", "..."]}   ["apply_patch", "..."]
 //! ```
 //!
 //! A wrapper is removed only if it holds nothing else. With a working folder or a second command in it, the patch alone
@@ -14,13 +14,14 @@ use serde_json::Value;
 /// Returns the patch without the JSON around it, if there is any.
 pub(super) fn unwrapped(text: &str) -> Cow<'_, str> {
     // The first character decides, so that no ordinary patch is parsed as JSON.
-    let wrapped = text.trim_start().starts_with(['{', '[']);
+    let wrapped = text.trim_start().starts_with(['{', '[', '"']);
     let value = wrapped.then(|| serde_json::from_str(text).ok()).flatten();
     value.and_then(patch_of).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn patch_of(value: Value) -> Option<String> {
     match value {
+        Value::String(patch) => Some(patch),
         Value::Array(words) => patch_of_command(words),
         Value::Object(fields) => {
             let mut fields = fields.into_iter();
@@ -54,6 +55,7 @@ mod tests {
             r#"{"command":["apply_patch","*** Begin Patch\n*** End Patch"]}"#,
             r#" ["apply_patch", "*** Begin Patch\n*** End Patch"]"#,
             r#"{"input": "*** Begin Patch\n*** End Patch"}"#,
+            r#""*** Begin Patch\n*** End Patch""#,
             "\n{\n  \"patch\": \"*** Begin Patch\\n*** End Patch\"\n}\n",
         ] {
             assert_eq!(unwrapped(text), "*** Begin Patch\n*** End Patch", "{text}");
@@ -69,6 +71,8 @@ mod tests {
             r#"{"command": ["rm", "x"]}"#,
             r#"{"command": ["apply_patch", "x", "y"]}"#,
             r#"{"input": 1}"#,
+            r#""*** Begin Patch\n*** End Patch" and more"#,
+            "\"a.py\"\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE",
             "{}",
             "[]",
             "",

@@ -133,6 +133,7 @@ impl Lost {
         let is_root = |name: &str| roots.all().iter().any(|root| root.name == name);
         let inside =
             written.split_once(':').filter(|(name, _)| is_root(name)).map_or(written, |(_, inside)| inside);
+        let inside = inside.trim_matches(['"', '\'', '`']);
         let names = inside.split(['/', '\\']).filter(|name| !matches!(*name, "" | "." | ".."));
         let written: Vec<String> = names.map(str::to_owned).collect();
         let folded = written.iter().map(|name| folded(name)).collect();
@@ -242,6 +243,7 @@ mod tests {
             "SRC/APP/MAIN.PY",
             "src\\app\\main.py",
             "src/app/Main.py",
+            "\"src/app/main.py\"",
             "/somewhere/proj/app/main.py",
         ] {
             assert_eq!(meant(&files, written), ["src/app/main.py"], "{written}");
