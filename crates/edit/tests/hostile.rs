@@ -29,7 +29,7 @@ fn outcome(patch: Result<Patch, Vec<Problem>>, file: &str, work: u64) -> Option<
 }
 
 fn parsed(text: &str) -> Result<Patch, Vec<Problem>> {
-    recognise::parse(text, None, Some("a"))
+    recognise::parse(text, None, None)
 }
 
 fn v4a(hunks: &str) -> Result<Patch, Vec<Problem>> {

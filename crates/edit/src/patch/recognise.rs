@@ -4,7 +4,7 @@
 //! v4a             "*** Begin Patch", or "*** Add|Update|Delete|Move File:"
 //! search-replace  "<<<<<<< SEARCH" or "------- SEARCH"
 //! unified         "diff --git ", "--- a" and below it "+++ b", or "@@ " before a line of a hunk
-//! context         "*** a" and below it "--- b", or "***************"
+//! context         "*** a" and below it "--- b", or "***************" and below it "*** 1,2 ****"
 //! ed, rcs         a command, as the first line of the text or of its fence
 //! whole           none of these, and a fence
 //! ```
@@ -17,10 +17,11 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::envelope::{self, Fence};
+use super::envelope::{self, Fence, agree};
 use super::lines::{invalid_text, shorten};
 use super::wrapper::Wrapper;
 use super::{Patch, context, ed, print, rcs, search_replace, unified, v4a, whole};
+use crate::problem::malformed::Header;
 use crate::problem::{Malformed, Problem};
 
 /// An edit format.
@@ -68,11 +69,13 @@ impl Format {
     }
 }
 
-/// Reads a request in this format, or in the detected one. `path` is its file if it names none; a V4A patch always
-/// does.
+/// Reads a request in this format, or in the detected one. `path` is its file if it names none.
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let parsed = match format.or_else(|| recognise(text)) {
-        Some(Format::V4a) => v4a::parse(text),
+        Some(Format::V4a) => v4a::parse(text).and_then(|patch| match path {
+            Some(path) => check_names(patch, path),
+            None => Ok(patch),
+        }),
         Some(Format::Unified) => unified::parse(text, path),
         Some(Format::Context) => context::parse(text, path),
         Some(Format::Ed) => ed::parse(text, path),
@@ -85,6 +88,15 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
     match has_escaped_breaks(text) {
         true => parsed.map_err(|_| vec![invalid_text(Malformed::EscapedBreaks)]),
         false => parsed,
+    }
+}
+
+/// Refuses a patch that names other files and not this one.
+fn check_names(patch: Patch, path: &str) -> Result<Patch, Vec<Problem>> {
+    let other = patch.paths().next().filter(|_| !patch.paths().any(|name| agree(path, name)));
+    match other.map(String::from) {
+        Some(named) => Err(vec![invalid_text(Header::AnotherFile { path: path.into(), named, other: None })]),
+        None => Ok(patch),
     }
 }
 
@@ -112,7 +124,7 @@ fn unknown(text: &str) -> Problem {
 /// Detects the format of a text.
 #[must_use]
 pub fn recognise(text: &str) -> Option<Format> {
-    let lines = envelope::lines(text);
+    let lines = without_examples(envelope::lines(text));
     let opening = first(&lines).is_some_and(|line| v4a::opens(line.trim_start()));
     let structural = || (0..lines.len()).find_map(|at| evidence(&lines, at));
     opening
@@ -124,6 +136,26 @@ pub fn recognise(text: &str) -> Option<Format> {
             lines.iter().any(|line| search_replace::is_nearly_a_marker(line)).then_some(Format::SearchReplace)
         })
         .or_else(|| lines.iter().any(|line| Fence::opened_by(line).is_some()).then_some(Format::Whole))
+}
+
+/// Blanks the lines of fences that are in other ones, below other lines of those: they are examples in a file.
+fn without_examples(mut lines: Vec<&str>) -> Vec<&str> {
+    let (mut outer, mut inner): (Option<Fence<'_>>, Option<Fence<'_>>) = (None, None);
+    let mut has_text = false;
+    for line in &mut lines {
+        let fence = Fence::opened_by(line);
+        match (outer, inner) {
+            (_, Some(open)) => {
+                inner = inner.filter(|_| !open.is_closed_by(line));
+                *line = "";
+            }
+            (Some(open), None) if open.is_closed_by(line) => outer = None,
+            (Some(open), None) if has_text && !open.could_hold(line) && fence.is_some() => inner = fence,
+            (Some(_), None) => has_text |= !line.trim().is_empty(),
+            (None, None) => (outer, has_text) = (fence, false),
+        }
+    }
+    lines
 }
 
 /// Returns the format that line `at` shows, if it is structural.
@@ -139,7 +171,9 @@ fn evidence(lines: &[&str], at: usize) -> Option<Format> {
         || opens_hunk(line, next)
     {
         Some(Format::Unified)
-    } else if line.starts_with("***************") || (line.starts_with("*** ") && next.starts_with("--- ")) {
+    } else if (line.starts_with("***************") && next.starts_with("*** "))
+        || (line.starts_with("*** ") && next.starts_with("--- "))
+    {
         Some(Format::Context)
     } else {
         None
