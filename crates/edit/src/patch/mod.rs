@@ -338,19 +338,11 @@ impl Patch {
         Self { sections: vec![Section::update(path, hunks)] }
     }
 
-    /// Returns the sketches, each with the path that its file has before all of the request.
-    pub fn sketches(&self) -> impl Iterator<Item = (&str, &Sketch)> {
-        let mut origins: BTreeMap<&str, &str> = BTreeMap::new();
-        self.sections.iter().flat_map(move |section| {
-            let own = origins.get(section.path.as_str()).copied().unwrap_or(section.path.as_str());
-            if let Some(target) = section.move_to() {
-                origins.insert(target, own);
-            }
-            section.hunks().iter().filter_map(move |hunk| match &hunk.change {
-                Change::Sketch(sketch) => Some((own, sketch)),
-                _ => None,
-            })
-        })
+    /// Returns whether it has a sketch.
+    #[must_use]
+    pub fn has_sketch(&self) -> bool {
+        let mut hunks = self.sections.iter().flat_map(Section::hunks);
+        hunks.any(|hunk| matches!(hunk.change, Change::Sketch(_)))
     }
 
     /// Returns the sections, in the order of the request.

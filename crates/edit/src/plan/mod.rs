@@ -62,7 +62,8 @@ pub struct Sources {
     files: BTreeMap<String, SourceFile>,
     /// Tells whether a text ends in a definition, since nothing here knows languages.
     pub ends_in_definition: Option<EndsInDefinition>,
-    /// Finds the definitions of a text.
+    /// Finds the definitions of a text, which is a file of this name or a sketch for it. Sketches are placed without them where
+    /// this is not known.
     pub places: Option<PlacesOf>,
 }
 
@@ -80,8 +81,6 @@ pub struct SourceFile {
     pub since: BTreeMap<String, Since>,
     /// Where definitions are, by version and name.
     pub symbols: BTreeMap<(String, SymbolPart), SymbolLines>,
-    /// The definitions of the file and of sketches for it, by the hash of the text.
-    pub outlines: BTreeMap<Version, Vec<DefinitionPlace>>,
 }
 
 /// Finds the definitions in a text of the file of this name.
@@ -123,7 +122,6 @@ impl Sources {
             read: None,
             since: BTreeMap::new(),
             symbols: BTreeMap::new(),
-            outlines: BTreeMap::new(),
         };
         self.files.get(name).unwrap_or(&UNKNOWN)
     }

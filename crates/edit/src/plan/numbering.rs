@@ -18,7 +18,6 @@ use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
 use crate::patch::{Change, LineAddress, LinesOfVersion, Part};
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
-use crate::version::Version;
 
 /// How many lines are shown of what stands in the place of others, and how many of each line.
 const SHOWN: usize = 12;
@@ -129,11 +128,6 @@ pub(super) struct Numbering<'a> {
 }
 
 impl<'a> Numbering<'a> {
-    /// Returns the definitions of a text, or none where they are not known.
-    pub(super) fn outline(&self, text: Version) -> &'a [DefinitionPlace] {
-        self.origin.outlines.get(&text).map_or(&[], Vec::as_slice)
-    }
-
     /// Returns where a hunk belongs by its number, which refers to the version that the client has read. It chooses nothing
     /// if the lines have `moved` in ways that are not known, or cannot be followed. The hunks before it add `grown` lines.
     pub(super) fn numbers(&self, change: &Change, moved: bool, grown: isize) -> HunkNumbers {

@@ -13,7 +13,7 @@ use std::{env, fs, iter, thread};
 use emend_edit::find::FindLimits;
 use emend_edit::patch::Section;
 use emend_edit::plan::{self, DefinitionPlace, Since, Source, Sources};
-use emend_edit::{Problem, Text, Version};
+use emend_edit::{Problem, Text};
 use libtest_mimic::Failed;
 
 use super::after;
@@ -90,11 +90,8 @@ impl Request {
                     sources.file(path).since.insert(version.into(), Since::Content(Arc::new(seen)));
                 }
             }
-            for (path, sketch) in patch.sketches() {
-                let file = self.files.get(path).and_then(|bytes| String::from_utf8(bytes.clone()).ok());
-                for text in [file.as_deref(), Some(sketch.text())].into_iter().flatten() {
-                    sources.file(path).outlines.insert(Version::hash(text.as_bytes()), outline(text));
-                }
+            if patch.has_sketch() {
+                sources.places = Some(|_, text| str::from_utf8(text).map(outline).unwrap_or_default());
             }
             let facts = format!(
                 "{} {} {:?} {:?} {:?} {:?}",

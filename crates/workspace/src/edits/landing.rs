@@ -15,7 +15,6 @@ use emend_edit::plan::{self, Action, FilePlan, PlacedHunk, Plan, Sources};
 
 use crate::edits::gather::Gathered;
 use crate::edits::readings::Readings;
-use crate::files::symbols;
 use crate::problem::{Again, Kind, Problem};
 
 impl Gathered {
@@ -85,10 +84,6 @@ impl Gathered {
         let Some(older) = last_read.text() else { return is_shown(plan, &hunks, name, &now.text, readings) };
         let mut then = self.sources.clone();
         then.set_text(name, Arc::clone(&older));
-        if hunks.iter().any(|hunk| matches!(hunk.change, Change::Sketch(_))) {
-            let outline = symbols::places(name, older.bytes());
-            then.file(name).outlines.insert(older.version(), outline);
-        }
         let places = Places::new(name, &older, &now.text);
         let as_a_whole = plan::build(patch, &then, limits);
         if let Ok(meant) = &as_a_whole {

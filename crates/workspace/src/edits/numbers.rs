@@ -77,9 +77,11 @@ impl Gathered {
         for (name, version, since) in found {
             self.sources.file(&name).since.insert(version, since);
         }
+        if context.effort == Effort::Quick && patch.has_sketch() {
+            return Err(NotDone::NotQuick);
+        }
         self.sources.places = Some(symbols::places);
         self.find_symbols((roots, vaults), patch, context)?;
-        self.outline_sketches(patch, context)?;
         Ok(older)
     }
 
@@ -145,28 +147,6 @@ impl Gathered {
         self.sources.ends_in_definition = Some(symbols::ends_in_definition);
         for (name, version, asked, place) in found {
             self.sources.file(&name).symbols.insert((version, asked), place);
-        }
-        Ok(())
-    }
-
-    /// Finds the definitions of the files for which there are sketches, and those of the sketches.
-    fn outline_sketches(
-        &mut self,
-        patch: &Patch,
-        context: &EditContext<'_>,
-    ) -> Result<(), NotDone<Vec<Problem>>> {
-        for (written, sketch) in patch.sketches() {
-            context.check_wanted()?;
-            let Some(name) = self.names.get(written) else { continue };
-            let Some((_, Some(snapshot))) = self.files.get(name) else { continue };
-            if context.effort == Effort::Quick {
-                return Err(NotDone::NotQuick);
-            }
-            let of_file = symbols::places(name, snapshot.text.bytes());
-            let of_sketch = symbols::places(name, sketch.code().as_bytes());
-            let outlines = &mut self.sources.file(name).outlines;
-            outlines.insert(snapshot.text.version(), of_file);
-            outlines.insert(Version::hash(sketch.text().as_bytes()), of_sketch);
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use self::loss::Dropped;
 use super::PlanNote;
-use super::numbering::DefinitionPlace;
+use super::numbering::{DefinitionPlace, Numbering};
 use super::place::Placer;
 use super::splice::{self, is_telling};
 use crate::elision;
@@ -30,7 +30,6 @@ use crate::patch::sketch::{Sketch, SketchLine};
 use crate::problem::{Kind, NoChange, SketchDoubt, UncertainSketch};
 use crate::text::Text;
 use crate::tokens::push_words;
-use crate::version::Version;
 
 /// How many lines are shown of those that a refusal is about, and how many of each line.
 const SHOWN: usize = 12;
@@ -59,11 +58,10 @@ impl Placer<'_> {
     /// Places the segments of a sketch that change lines.
     pub(in crate::plan) fn sketch(&mut self, number: usize, sketch: &Sketch) -> Result<(), Kind> {
         self.budget.spend(self.bytes().len().saturating_add(sketch.text().len()))?;
-        let known = Outlines {
-            file: self.numbering.outline(self.haystack.text().version()),
-            sketch: self.numbering.outline(Version::hash(sketch.text().as_bytes())),
-        };
-        let stretches = read(&self.haystack, sketch, known)?;
+        let Numbering { sources, name, .. } = self.numbering;
+        let outline = |text: &[u8]| sources.places.map(|places| places(name, text)).unwrap_or_default();
+        let (file, shown) = (outline(self.bytes()), outline(sketch.code().as_bytes()));
+        let stretches = read(&self.haystack, sketch, Outlines { file: &file, sketch: &shown })?;
         let mut place = None;
         for Stretch { range, lines, dropped } in stretches {
             let note = |Dropped { title, lines }| PlanNote::DroppedLines { title, lines };
