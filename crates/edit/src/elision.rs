@@ -8,148 +8,29 @@ const OPENERS: &[&str] = &["{/*", "<!--", "/*", "//", "--", "(*", "#", ";", "%",
 /// The endings of comments.
 const CLOSERS: &[&str] = &["*/}", "-->", "*/", "*)"];
 /// The words that name omitted code.
-const LEFT_OUT: &[&str] = &[
-    "existing",
-    "rest",
-    "remaining",
-    "unchanged",
-    "same",
-    "previous",
-    "omitted",
-    "other",
-    "code",
-    "before",
-    "keep",
-    "imports",
-    "methods",
-    "functions",
-    "implementation",
-    "content",
-    "stays",
-    "remains",
-];
+const LEFT_OUT: &str = "existing rest remaining unchanged same previous omitted other code before keep imports methods functions \
+implementation content stays remains";
 /// The comments that are elisions even without dots.
-const PLAIN: &[&str] = &[
-    "existing code",
-    "unchanged",
-    "unchanged code",
-    "rest of code",
-    "rest of the code",
-    "rest of file",
-    "rest of the file",
-    "rest of the function",
-    "rest of the method",
-    "rest of the class",
-    "rest of the implementation",
-    "rest of the component",
-    "code omitted",
-    "omitted for brevity",
-    "remaining code",
-    "same as before",
-    "existing code here",
-    "existing code unchanged",
-    "other code unchanged",
-    "previous code",
-    "rest unchanged",
-];
-const PLAIN_ENDS: &[&str] = &[
-    "remains unchanged",
-    "remain unchanged",
-    "remains the same",
-    "remain the same",
-    "stays the same",
-    "stay the same",
-    "code unchanged",
-    "omitted for brevity",
-    "methods unchanged",
-];
+const PLAIN: &str = "existing code|unchanged|unchanged code|rest of code|rest of the code|rest of file|rest of the file\
+|rest of the function|rest of the method|rest of the class|rest of the implementation\
+|rest of the component|code omitted|omitted for brevity|remaining code|same as before\
+|existing code here|existing code unchanged|other code unchanged|previous code|rest unchanged";
+const PLAIN_ENDS: &str = "remains unchanged|remain unchanged|remains the same|remain the same|stays the same|stay the same\
+|code unchanged|omitted for brevity|methods unchanged";
 
 /// The words by which a comment with dots says that code goes.
 const REMOVED: &[&str] = &["removed", "deleted", "remove", "delete"];
 
 /// The beginnings of words that say of code that it stays as it is.
-const STAYS: &[&str] = &[
-    "continu",
-    "elided",
-    "etc",
-    "exist",
-    "keep",
-    "kept",
-    "omit",
-    "remain",
-    "rest",
-    "same",
-    "snip",
-    "stay",
-    "unaltered",
-    "unchang",
-    "unmodif",
-    "untouch",
-];
+const STAYS: &str =
+    "continu elided etc exist keep kept omit remain rest same snip stay unaltered unchang unmodif untouch";
 /// Words that strengthen one of these.
-const WEAKER: &[&str] =
-    &["above", "before", "else", "everything", "nothing", "original", "other", "others", "previous"];
+const WEAKER: &str = "above before else everything nothing original other others previous";
 /// The other words of a placeholder. A line with further words says something about the code.
-const BESIDE: &[&str] = &[
-    "a",
-    "all",
-    "and",
-    "any",
-    "are",
-    "as",
-    "at",
-    "be",
-    "below",
-    "block",
-    "body",
-    "change",
-    "changed",
-    "changes",
-    "class",
-    "code",
-    "content",
-    "contents",
-    "does",
-    "entries",
-    "fields",
-    "file",
-    "for",
-    "from",
-    "function",
-    "functions",
-    "goes",
-    "here",
-    "implementation",
-    "imports",
-    "in",
-    "is",
-    "it",
-    "item",
-    "items",
-    "its",
-    "keys",
-    "line",
-    "lines",
-    "logic",
-    "method",
-    "methods",
-    "no",
-    "not",
-    "of",
-    "on",
-    "part",
-    "parts",
-    "section",
-    "so",
-    "stuff",
-    "that",
-    "the",
-    "they",
-    "this",
-    "to",
-    "todo",
-    "with",
-];
+const BESIDE: &str = "a all and any are as at be below block body change changed changes class code content contents does \
+entries fields file for from function functions goes here implementation imports in is it item items its \
+keys line lines logic method methods no not of on part parts section so stuff that the they this to todo \
+with";
 
 /// What a line of a sketch stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,11 +92,13 @@ pub fn speaks_of_what_stays(line: &str) -> bool {
     let (mut strong, mut weak, mut unknown) = (0, 0, 0);
     let text = inner.to_lowercase().replace("no change", "unchanged change");
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if STAYS.iter().any(|stem| word.starts_with(stem)) {
+        if STAYS.split(' ').any(|stem| word.starts_with(stem)) {
             strong += 1;
-        } else if WEAKER.contains(&word) {
+        } else if WEAKER.split(' ').any(|other| other == word) {
             weak += 1;
-        } else if !BESIDE.contains(&word) && !word.starts_with(|c: char| c.is_ascii_digit()) {
+        } else if !BESIDE.split(' ').any(|other| other == word)
+            && !word.starts_with(|c: char| c.is_ascii_digit())
+        {
             unknown += 1;
         }
     }
@@ -266,8 +149,13 @@ pub fn is_elision(line: &str) -> bool {
         return false;
     }
     let words = inner.trim_matches(['.', '…', ' ', '(', ')', '[', ']', ':']).to_lowercase();
-    let says = |words: &str| words.split(|c: char| !c.is_alphanumeric()).any(|word| LEFT_OUT.contains(&word));
-    let plainly = || PLAIN.contains(&words.as_str()) || PLAIN_ENDS.iter().any(|end| words.ends_with(end));
+    let says = |words: &str| {
+        words.split(|c: char| !c.is_alphanumeric()).any(|word| LEFT_OUT.split(' ').any(|other| other == word))
+    };
+    let plainly = || {
+        PLAIN.split('|').any(|phrase| phrase == words)
+            || PLAIN_ENDS.split('|').any(|end| words.ends_with(end))
+    };
     if words.is_empty() {
         // `// ...` stands for code, a bare `...` does not.
         return opener.is_some() && dots && !line.starts_with('#');
