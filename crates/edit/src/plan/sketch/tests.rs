@@ -8,7 +8,7 @@ use alloc::{format, vec};
 use super::*;
 use crate::find::FindLimits;
 use crate::patch::Patch;
-use crate::plan::{Source, Sources, build};
+use crate::plan::{PlacesOf, Source, Sources, build};
 use crate::text::Text;
 use proptest::prelude::*;
 
@@ -18,7 +18,13 @@ mod random;
 
 /// The file after a sketch, or the line of the sketch and what is not certain about it.
 fn applied(file: &str, sketch: &str) -> Result<String, String> {
+    applied_with(file, sketch, None)
+}
+
+/// The same, with a way to find definitions.
+fn applied_with(file: &str, sketch: &str, places: Option<PlacesOf>) -> Result<String, String> {
     let mut sources = Sources::default();
+    places.into_iter().for_each(|places| sources.set_places(places));
     sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
     let patch = Patch::sketch("a", Sketch::parse(sketch));
     let plan =
@@ -137,6 +143,57 @@ fn a_marker_beside_new_lines_stands_for_lines() {
     let file = "known one\nother two\n";
     assert_eq!(applied(file, "// ...\nfresh thing\nknown one\n// ...\n"), Err("2: NewAtEdge".into()));
     assert_eq!(applied(file, "// ...\nother two\nfresh thing\n// ...\n"), Err("3: NewAtEdge".into()));
+}
+
+#[test]
+fn a_new_line_beside_a_marker_is_not_one_that_the_marker_stands_for() {
+    let file = "plugins=(\n  macos\n  rake\n  ruby\n  vim-keys\n)\n";
+    // It may be a misspelt line of the file.
+    assert_eq!(applied(file, "// ...\n  macos\n  rake\n  ruby2\n// ...\n"), Err("4: NewAtEdge".into()));
+    // It would be there twice.
+    let swapped = "// ...\n  macos\n  fresh\n  ruby\n  rake\n// ...\n";
+    assert_eq!(applied(file, swapped), Err("4: OutOfOrder".into()));
+}
+
+#[test]
+fn a_line_that_goes_may_come_again_further_down() {
+    let file = "one(1)\n  write(type)\nbytes(2)\nkept(3)\nkept(4)\nlast(5)\n}\n";
+    let sketch = "one(1)\n  self.write()\nbytes(2)\n// ...\nlast(5)\n}\n\nfresh(6) {\n  write(type)\n}\n";
+    let after =
+        "one(1)\n  self.write()\nbytes(2)\nkept(3)\nkept(4)\nlast(5)\n}\n\nfresh(6) {\n  write(type)\n}\n";
+    assert_eq!(applied(file, sketch).as_deref(), Ok(after));
+}
+
+#[test]
+fn a_last_part_that_changes_nothing_may_be_a_bracket() {
+    let file = "alpha(1) {\n  one;\n  two;\n  three;\n}\n";
+    let sketch = "alpha(1) {\n  one;\n  fresh;\n  two;\n  // ...\n}\n";
+    assert_eq!(applied(file, sketch), Ok(file.replace("  two;", "  fresh;\n  two;")));
+}
+
+#[test]
+fn a_definition_gets_a_new_name_above_lines_that_stay() {
+    fn places(_: &str, text: &[u8]) -> Vec<DefinitionPlace> {
+        let lines = text.split(|byte| *byte == b'\n').enumerate();
+        let heads = lines.filter_map(|(at, line)| Some((at + 1, line.strip_prefix(b"## ")?)));
+        let place = |(line, name)| DefinitionPlace {
+            title: String::from_utf8_lossy(name).into(),
+            path: String::from_utf8_lossy(name).into(),
+            first: line,
+            name_line: line,
+            last: line + 2,
+            is_certain: true,
+        };
+        heads.map(place).collect()
+    }
+    let file = "intro 1\n\n## Known Bugs here\n\nbody 2\n\nend 3\n";
+    for (sketch, is_taken) in [
+        ("intro 1\n\n## Known Bug here\n\nbody 2\n<!-- ... -->\n", true),
+        ("intro 1\n\n## Other thing\n\nbody 2\n<!-- ... -->\n", false),
+        ("intro 1\n\n## Known Bug here\n\nother 7\n\nend 3\n", false),
+    ] {
+        assert_eq!(applied_with(file, sketch, Some(places)).is_ok(), is_taken, "{sketch}");
+    }
 }
 
 #[test]
