@@ -13,6 +13,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::elision::{self, Mark};
 
@@ -96,10 +97,7 @@ impl Sketch {
     /// Returns whether the definition with this path may lose any of its lines.
     #[must_use]
     pub fn replaces(&self, path: &str) -> bool {
-        let is_named = |name: &String| {
-            path.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-        };
-        self.replaced.iter().any(is_named)
+        self.replaced.iter().any(|name| is_named(path, name))
     }
 
     fn close(&mut self, segment: Option<Segment>) {
@@ -140,13 +138,35 @@ impl Sketch {
         &self.text
     }
 
-    /// Returns the text with an empty line in the place of each marker, which is code to nobody: above a definition, one would
-    /// be its comment.
+    /// Returns the text with an empty line in the place of what is code to nobody: each marker, which would be the comment of a
+    /// definition below, and the beginnings and ends of blocks that the sketch does not show to the other end.
     #[must_use]
     pub fn code(&self) -> String {
-        let is_marker = |number: usize| self.markers.iter().any(|marker| marker.line == number);
-        let lines = self.text.split_inclusive('\n').enumerate();
-        lines.map(|(at, line)| if is_marker(at + 1) { "\n" } else { line }).collect()
+        let mut lines: Vec<&str> = self.text.split_inclusive('\n').collect();
+        for marker in &self.markers {
+            lines[marker.line - 1] = "\n";
+        }
+        // The indentation of each block that is open, and the lines that begin it.
+        let mut open: Vec<(usize, Range<usize>)> = Vec::new();
+        for (at, line) in lines.iter_mut().enumerate() {
+            let (text, indent) = (line.trim(), line.len() - line.trim_start().len());
+            let (opens, closes) =
+                (text.matches(['(', '[', '{']).count(), text.matches([')', ']', '}']).count());
+            if !text.starts_with([')', ']', '}']) {
+                open.truncate(open.len().saturating_sub(closes.saturating_sub(opens)));
+                open.extend((opens > closes).then_some((indent, at..at + 1)));
+            } else if let Some(place) = open.iter().rposition(|(other, _)| *other == indent) {
+                let first = open[place].1.start;
+                open.truncate(place);
+                open.extend(text.ends_with(['(', '[', '{']).then_some((indent, first..at + 1)));
+            } else {
+                *line = "\n";
+            }
+        }
+        for (_, head) in open {
+            lines[head].fill("\n");
+        }
+        lines.concat()
     }
 
     /// Returns the lines that will be in the file, each with its number in the sketch, counted from 1.
@@ -173,6 +193,11 @@ impl SketchLine {
     pub fn is_blank(&self) -> bool {
         self.text().is_some_and(|line| line.trim().is_empty())
     }
+}
+
+/// Returns whether a definition with this path may have this name, in which the beginning of the path may be missing.
+pub(crate) fn is_named(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
 #[cfg(test)]
@@ -221,6 +246,23 @@ mod tests {
     #[test]
     fn a_removal_is_a_line_of_its_segment() {
         assert_eq!(shape("a\n// ... removed ...\nb\n// ... existing code ...\n"), "1:a,-,b|");
+    }
+
+    #[test]
+    fn blocks_that_are_not_shown_to_both_ends_are_no_code() {
+        for (text, wanted) in [
+            (
+                "// ...\n}\n\nfn a() {\n    b();\n}\n\nfn c(\n    d: u8,\n) {\n// ...\n",
+                "\n\n\nfn a() {\n    b();\n}\n\n\n\n\n\n",
+            ),
+            (
+                "class A {\n  // ...\n  }\n\n  b() {\n    if (c) {\n    } else {\n    }\n  }\n}\n",
+                "class A {\n\n\n\n  b() {\n    if (c) {\n    } else {\n    }\n  }\n}\n",
+            ),
+            ("f(g(\n  1))\n", "f(g(\n  1))\n"),
+        ] {
+            assert_eq!(Sketch::parse(text).code(), wanted, "{text}");
+        }
     }
 
     #[test]

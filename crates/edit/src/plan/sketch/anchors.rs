@@ -6,7 +6,7 @@
 //! the others would lose lines without a word. A segment without a distinctive line is read by the lines at both its
 //! edges. Where the text does not decide, a definition does that begins or ends there, and has the name of one of the file.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -20,9 +20,6 @@ use crate::problem::{Kind, SketchDoubt};
 const COMPARED: usize = 60;
 /// How many readings of a segment are compared; a segment with more is not certain.
 const READINGS: usize = 24;
-/// How many ways to read several segments are compared.
-const CHAINS: usize = 256;
-
 /// A line of a segment and the line of the file that it is.
 pub(super) type Pair = (usize, usize);
 
@@ -49,10 +46,7 @@ impl Reader<'_> {
             }
             match refused {
                 None => break,
-                Some(kind) if !is_new => {
-                    found = self.only_chain(&pairs, &found).ok_or(kind)?;
-                    break;
-                }
+                Some(kind) if !is_new => return Err(kind),
                 Some(_) => {}
             }
         }
@@ -73,44 +67,6 @@ impl Reader<'_> {
             }
         }
         Ok(found)
-    }
-
-    /// Returns the lines that each segment replaces where some of them have several readings, but these have only one order.
-    fn only_chain(
-        &self,
-        pairs: &[Vec<Pair>],
-        found: &[Option<Range<usize>>],
-    ) -> Option<Vec<Option<Range<usize>>>> {
-        let mut chains = vec![Vec::new()];
-        for (i, known) in found.iter().enumerate() {
-            let readings = match known {
-                Some(known) => vec![known.clone()],
-                None if pairs[i].is_empty() && self.is_marked(i) => {
-                    let (readings, _) = self.edge_readings(i, (None, None), &self.window(i, pairs, found));
-                    Some(readings).filter(|all| all.len() < READINGS)?
-                }
-                None => return None,
-            };
-            let longer = |chain: &Vec<Option<Range<usize>>>, next: &Range<usize>| {
-                let last: Option<&Range<usize>> = chain.last().and_then(Option::as_ref);
-                let is_below = last.is_none_or(|last| last.end <= next.start);
-                is_below.then(|| chain.iter().cloned().chain([Some(next.clone())]).collect::<Vec<_>>())
-            };
-            chains = chains
-                .iter()
-                .flat_map(|chain| readings.iter().filter_map(move |next| longer(chain, next)))
-                .take(CHAINS)
-                .collect();
-            if chains.len() == CHAINS {
-                return None;
-            }
-        }
-        chains.pop().filter(|_| chains.is_empty())
-    }
-
-    /// Returns whether a segment has a marker above and one below.
-    fn is_marked(&self, i: usize) -> bool {
-        (i > 0 || self.sketch.is_kept_above()) && (i + 1 < self.segments.len() || self.sketch.is_kept_below())
     }
 
     /// Checks what these lines of a segment take away in the place of these lines of the file.
@@ -169,9 +125,15 @@ impl Reader<'_> {
         for (i, pair) in ordered.into_iter().map(|place| fitting[place]) {
             pairs[i].push(pair);
         }
-        for (i, (k, at)) in all {
+        for one in all {
+            let (i, (k, at)) = one;
             let (first, last): (Option<&Pair>, Option<&Pair>) = (pairs[i].first(), pairs[i].last());
-            if first.is_none_or(|first| k < first.0) || last.is_none_or(|last| k > last.0) {
+            // A line that goes between two known ones may be moved.
+            let goes = |own: &Vec<Pair>| {
+                own.first().zip(own.last()).is_some_and(|(first, last)| first.1 < at && at < last.1)
+            };
+            let is_beyond = first.is_none_or(|first| k < first.0) || last.is_none_or(|last| k > last.0);
+            if is_beyond && (is_edge(&one) || !pairs.iter().any(goes)) {
                 let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
                 return Err(self.uncertain(self.segments[i].first + k, doubt, at..at + 1));
             }
@@ -208,8 +170,8 @@ impl Reader<'_> {
         let (top, bottom) = (self.file_edge(i, pairs, true), self.file_edge(i, pairs, false));
         let read = match (pairs.first(), pairs.last()) {
             (Some(first), Some(last)) => {
-                let start = top.map_or_else(|| self.first_line(i, *first, window.start), Ok);
-                (start, bottom.map_or_else(|| self.last_line(i, *last, window.end), Ok))
+                let start = top.map_or_else(|| self.edge(i, *first, &window, true), Ok);
+                (start, bottom.map_or_else(|| self.edge(i, *last, &window, false), Ok))
             }
             _ => match self.by_edges(i, (top, bottom), &window) {
                 Ok(lines) => (Ok(lines.start), Ok(lines.end)),
@@ -244,7 +206,18 @@ impl Reader<'_> {
         let tells = |end: Option<usize>, edge: Option<&Option<&str>>| {
             end.is_none() || !edge.copied().flatten().is_none_or(closes)
         };
-        let tells = tells(file_edges.0, lines.first()) && tells(file_edges.1, lines.last());
+        let tells = tells(file_edges.0, lines.first())
+            && (tells(file_edges.1, lines.last()) || self.last_of_definition(i) == file_edges.1);
+        // Where it changes nothing, its place does not matter. If its last line is in it twice, one of them may be new.
+        let stays = |range: &&Range<usize>| {
+            self.changes(i, 0..lines.len(), (*range).clone()).iter().all(Line::is_context)
+        };
+        let is_once =
+            |edge: Option<&Option<&str>>| lines.iter().filter(|line| Some(*line) == edge).count() == 1;
+        let is_sure = is_outer && is_once(lines.first()) && is_once(lines.last());
+        if let Some(same) = options.iter().find(stays).filter(|_| is_sure) {
+            return Ok(same.clone());
+        }
         if options.len() == READINGS || is_outer && options.len() > usize::from(tells) {
             let lines = options.iter().map(|lines| lines.start + 1).take(super::SHOWN).collect();
             return Err(self.uncertain(line, SketchDoubt::Several { lines }, 0..0));
@@ -316,7 +289,7 @@ impl Reader<'_> {
     }
 
     /// Returns whether these lines of the file explain the lines of a segment better than all others: brackets stay in
-    /// balance, and no line that is new here is like one that only another reading has.
+    /// balance, and few of the lines that are new here are like some that only another reading has.
     fn is_best(&self, i: usize, own: Range<usize>, one: &Range<usize>, within: &Range<usize>) -> bool {
         let segment = &self.segments[i];
         let is_new = |number: usize| {
@@ -337,6 +310,7 @@ impl Reader<'_> {
                     open -= net(old.as_bytes());
                     went.push(old);
                 }
+                (None, Some(REMOVAL)) => return false,
                 (None, Some(new)) => {
                     let is_deeper = |above: &str| depth(new.as_bytes()) > depth(above.as_bytes());
                     if !new.trim().is_empty() && above.take().is_some_and(is_deeper) {
@@ -354,17 +328,13 @@ impl Reader<'_> {
             at += usize::from(line.before().is_some());
             number += usize::from(line.after().is_some());
         }
-        if came.contains(&REMOVAL) {
-            return false;
-        }
         let others = || self.file[within.start..one.start].iter().chain(&self.file[one.end..within.end]);
         let is_like = |new: &str, old: &[u8]| new.as_bytes() == old || are_alike(new.as_bytes(), old);
-        let is_elsewhere = |new: &&str| {
-            is_telling(new.as_bytes())
-                && !went.iter().any(|old| is_like(new, old.as_bytes()))
-                && others().any(|old| is_like(new, old))
+        let is_elsewhere = |new: &&&str| {
+            !went.iter().any(|old| is_like(new, old.as_bytes())) && others().any(|old| is_like(new, old))
         };
-        open == 0 && !came.iter().any(is_elsewhere)
+        let telling: Vec<&str> = came.into_iter().filter(|new| is_telling(new.as_bytes())).collect();
+        open == 0 && 2 * telling.iter().filter(is_elsewhere).count() <= telling.len()
     }
 
     /// Returns whether the file is the same if these lines of a segment replace some or other lines of it.
@@ -436,98 +406,83 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the line of the file with which a segment begins, from a line further down that is known.
-    fn first_line(&self, i: usize, known: Pair, top: usize) -> Result<usize, Kind> {
+    /// Returns the line of the file with which a segment begins, or before which it ends, from a line inside it that is known.
+    fn edge(&self, i: usize, known: Pair, window: &Range<usize>, is_top: bool) -> Result<usize, Kind> {
         let segment = &self.segments[i];
-        let (mut k, mut at) = known;
-        while k > 0
-            && at > top
-            && segment.lines[k - 1].is_some_and(|line| line.as_bytes() == self.file[at - 1])
-        {
-            (k, at) = (k - 1, at - 1);
-        }
-        let edge = segment.lines[0];
-        let places = edge.map_or(&[][..], |edge| self.places(edge, top..known.1));
-        if k == 0 && places.last().is_none_or(|last| *last <= at) {
-            return Ok(at);
-        }
-        let (k, at) = self.below_own_end(&segment.lines, (k, at), known);
-        let stay = top.max(at.saturating_sub(COMPARED))..at;
-        let is_certain = || {
-            let new = &segment.lines[..k];
-            let shows_blank = self.is_shown_blank(segment.first - 1);
-            let is_marked = i > 0 || self.sketch.is_kept_above();
-            let is_doubtful = (is_marked && self.is_empty(top..at))
-                || self.beheads_block(new, top..at)
-                || self.may_close(new, true, stay.clone())
-                || leaves_open(new)
-                || (shows_blank && self.may_replace(new, (top..at).rev()));
-            !is_doubtful && self.is_insertion(new, stay.clone())
+        let lines = &segment.lines[..];
+        // From the known line to the edge.
+        let (own, outer): (Vec<Option<&str>>, Vec<usize>) = match is_top {
+            true => {
+                (lines[..known.0].iter().rev().copied().collect(), (window.start..known.1).rev().collect())
+            }
+            false => (lines[known.0 + 1..].to_vec(), (known.1 + 1..window.end).collect()),
         };
-        let new = || self.uncertain(segment.first, SketchDoubt::NewAtEdge { is_above: true }, at..at + 1);
-        // A blank line that is shown may be the line of the file above new ones.
-        let is_shown = !self.is_edge(edge, segment.first - 1);
-        let closes = edge.is_some_and(closes);
-        if places.is_empty() && edge.is_some() && !closes && is_certain() {
-            return Ok(at);
+        let is_it = |line: Option<&str>, at: usize| line.is_some_and(|line| line.as_bytes() == self.file[at]);
+        let mut followed = own.iter().zip(&outer).take_while(|(line, at)| is_it(**line, **at)).count();
+        let edge = if is_top { lines[0] } else { lines[lines.len() - 1] };
+        let nearest = outer.iter().position(|at| is_it(edge, *at));
+        let border = |followed: usize| if is_top { known.1 - followed } else { known.1 + 1 + followed };
+        if followed == own.len() && nearest.is_none_or(|nearest| nearest + 1 >= followed) {
+            return Ok(border(followed));
         }
-        // A line such as the beginning of a comment may be new, and have its like among the lines that were followed.
-        let is_among = places.last().is_some_and(|last| *last >= at);
-        let is_own = edge.is_some_and(|edge| !closes && !is_telling(edge.as_bytes()));
-        if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
-            return Err(new());
+        if is_top {
+            followed -= self.own_end(lines, followed, known);
         }
-        let below_blank = (top..known.1).filter(|at| is_shown && is_blank(self.file[*at])).map(|at| at + 1);
-        let starts: BTreeSet<usize> = places.iter().copied().chain(below_blank).collect();
-        let starts = starts.into_iter().rev().take(READINGS);
-        let options: Vec<_> = starts.map(|start| start..known.1 + 1).collect();
-        self.only_reading(i, 0..known.0 + 1, &options, &(top..known.1 + 1), segment.first)
-            .map(|lines| lines.start)
-    }
-
-    /// Returns the line of the file before which a segment ends, from a line further up that is known.
-    fn last_line(&self, i: usize, known: Pair, bottom: usize) -> Result<usize, Kind> {
-        let segment = &self.segments[i];
-        let (mut k, mut at) = (known.0 + 1, known.1 + 1);
-        while k < segment.lines.len()
-            && at < bottom
-            && segment.lines[k].is_some_and(|line| line.as_bytes() == self.file[at])
-        {
-            (k, at) = (k + 1, at + 1);
-        }
-        let edge = segment.lines[segment.lines.len() - 1];
-        let places = edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom));
-        if k == segment.lines.len() && places.first().is_none_or(|first| *first + 1 >= at) {
-            return Ok(at);
-        }
-        let stay = at..bottom.min(at + COMPARED);
+        let (at, count) = (border(followed), own.len() - followed);
+        let new = if is_top { &lines[..count] } else { &lines[lines.len() - count..] };
+        let (number, beside) =
+            if is_top { (segment.first, segment.first - 1) } else { (segment.last(), segment.last() + 1) };
         let is_certain = || {
-            let new = &segment.lines[k..];
-            let shows_blank = self.is_shown_blank(segment.last() + 1);
-            let is_marked = i + 1 < self.segments.len() || self.sketch.is_kept_below();
-            let is_doubtful = (is_marked && self.is_empty(at..bottom))
-                || self.cuts_block(edge, stay.clone())
-                || self.may_close(new, false, stay.clone())
-                || self.last_of_definition(i).is_some_and(|end| end != at)
-                || (shows_blank && self.may_replace(new, at..bottom));
-            !is_doubtful && self.is_insertion(new, stay.clone())
+            let rest = if is_top { window.start..at } else { at..window.end };
+            let stay = rest.start.max(at.saturating_sub(COMPARED))..rest.end.min(at + COMPARED);
+            let is_marked = if is_top {
+                i > 0 || self.sketch.is_kept_above()
+            } else {
+                i + 1 < self.segments.len() || self.sketch.is_kept_below()
+            };
+            let outer = || outer[followed..].iter().copied();
+            let is_doubtful = match is_top {
+                true => self.beheads_block(new, rest.clone()) || leaves_open(new),
+                false => {
+                    self.cuts_block(edge, stay.clone())
+                        || self.last_of_definition(i).is_some_and(|end| end != at)
+                }
+            } || is_marked && self.is_empty(rest)
+                || self.may_close(new, is_top, outer())
+                || self.is_shown_blank(beside) && self.may_replace(new, outer());
+            !is_doubtful && self.is_insertion(new, stay)
         };
-        let new = || self.uncertain(segment.last(), SketchDoubt::NewAtEdge { is_above: false }, at - 1..at);
-        let is_shown = !self.is_edge(edge, segment.last() + 1);
-        if places.is_empty() && edge.is_some() && is_certain() {
+        // A blank line that is shown may be the line of the file beside new ones.
+        let is_shown = !self.is_edge(edge, beside);
+        let closes = is_top && edge.is_some_and(closes);
+        if nearest.is_none() && edge.is_some() && !closes && is_certain() {
             return Ok(at);
         }
-        // It may end a new block, and have its like among the lines that were followed.
-        let is_among = places.first().is_some_and(|first| *first < at);
-        let is_own = edge.is_some_and(|edge| ends_own_block(edge, &segment.lines[k..]));
-        if (places.is_empty() && !is_shown) || (is_own && is_among && !is_shown && !is_certain()) {
-            return Err(new());
+        // A line such as the beginning of a comment or the end of a block may be new, and have its like among the lines that
+        // were followed.
+        let is_among = nearest.is_some_and(|nearest| nearest < followed);
+        let is_own = edge.is_some_and(|edge| match is_top {
+            true => !closes && !is_telling(edge.as_bytes()),
+            false => ends_own_block(edge, new),
+        });
+        if !is_shown && (nearest.is_none() || (is_own && is_among && !is_certain())) {
+            let at = if is_top { at } else { at - 1 };
+            return Err(self.uncertain(number, SketchDoubt::NewAtEdge { is_above: is_top }, at..at + 1));
         }
-        let above_blank = (known.1 + 1..bottom).filter(|at| is_shown && is_blank(self.file[*at]));
-        let ends: BTreeSet<usize> = places.iter().map(|last| last + 1).chain(above_blank).collect();
-        let options: Vec<_> = ends.into_iter().take(READINGS).map(|end| known.1..end).collect();
-        self.only_reading(i, known.0..segment.lines.len(), &options, &(known.1..bottom), segment.last())
-            .map(|lines| lines.end)
+        // Each place of the edge, and below or above each blank line.
+        let reading = |at: usize| match (is_it(edge, at), is_shown && is_blank(self.file[at])) {
+            (false, false) => None,
+            (is_edge, _) if is_top => Some(at + usize::from(!is_edge)..known.1 + 1),
+            (is_edge, _) => Some(known.1..at + usize::from(is_edge)),
+        };
+        let mut options: Vec<_> = outer.iter().filter_map(|at| reading(*at)).take(READINGS).collect();
+        options.dedup();
+        let (own, within) = match is_top {
+            true => (0..known.0 + 1, window.start..known.1 + 1),
+            false => (known.0..lines.len(), known.1..window.end),
+        };
+        let read = self.only_reading(i, own, &options, &within, number)?;
+        Ok(if is_top { read.start } else { read.end })
     }
 
     /// Returns the line of the file with which a segment begins that begins with a definition.

@@ -88,50 +88,47 @@ impl Reader<'_> {
         head.is_some_and(|head| depth(head) < block) && new.iter().flatten().any(is_shallower)
     }
 
-    /// Returns whether the new line next to a known one, which is below or above the new lines, closes a block or goes on with
-    /// an expression that began outside of them, where the nearest line that stays does the same: one may have come in the
+    /// Returns whether the new line next to a known one, or the one at the marker, begins like the nearest line that stays, or
+    /// closes a block or goes on with an expression that began outside of the new lines as that does: one may have come in the
     /// place of the other.
     pub(super) fn may_close(
         &self,
         new: &[Option<&str>],
-        is_known_below: bool,
-        mut stay: Range<usize>,
+        is_top: bool,
+        kept: impl Iterator<Item = usize>,
     ) -> bool {
         let new = shown(new);
-        let mut filled = new.iter().filter(|line| !line.trim().is_empty());
-        let is_kept = |at: &usize| !is_blank(self.file[*at]);
-        let (next, kept) = match is_known_below {
-            true => (filled.next_back(), stay.rfind(is_kept)),
-            false => (filled.next(), stay.find(is_kept)),
+        let filled: Vec<&[u8]> =
+            new.iter().map(|line| line.as_bytes()).filter(|line| !is_blank(line)).collect();
+        let kept = kept.map(|at| self.file[at]).find(|line| !is_blank(line));
+        let (Some(first), Some(last), Some(kept)) = (filled.first(), filled.last(), kept) else {
+            return false;
         };
-        let (Some(next), Some(kept)) = (next, kept.map(|at| self.file[at])) else { return false };
         let mark = |line: &[u8]| {
             let line = line.trim_ascii_start();
             MARKS.iter().find(|mark| line.starts_with(mark.as_bytes())).copied()
         };
-        let own = mark(next.as_bytes());
+        let next = if is_top { last } else { first };
+        let own = mark(next);
         let closes_own = matches!(own, Some("}" | ")" | "]")) && balance(&new).is_some();
-        own.is_some() && own == mark(kept) && depth(kept) == depth(next.as_bytes()) && !closes_own
+        let closes = own.is_some() && own == mark(kept) && depth(kept) == depth(next) && !closes_own;
+        closes || is_telling(kept) && (begin_alike(first, kept) || begin_alike(last, kept))
     }
 
-    /// Returns where new lines above a known one end, and the line of the file before which they go. Going up from the known
-    /// line, the end of a new block and the blank line below it are like those of the block before it: they are its own if the
-    /// block would stay open without them, or if only blank lines are among them and the new lines belong to no block above.
-    pub(super) fn below_own_end(
-        &self,
-        lines: &[Option<&str>],
-        (k, at): (usize, usize),
-        known: (usize, usize),
-    ) -> (usize, usize) {
-        let followed = (at..known.1).take_while(|at| !is_telling(self.file[*at])).count();
+    /// Returns how many of the lines that were followed up from a known one are new ones' own. The end of a new block and the
+    /// blank line below it are like those of the block before it: they are its own if the block would stay open without
+    /// them, or if only blank lines are among them and the new lines belong to no block above.
+    pub(super) fn own_end(&self, lines: &[Option<&str>], followed: usize, known: (usize, usize)) -> usize {
+        let (k, at) = (known.0 - followed, known.1 - followed);
+        let end = (at..known.1).take_while(|at| !is_telling(self.file[*at])).count();
         let new = &lines[..k];
-        let Some(first) = new.iter().flatten().find(|line| !line.trim().is_empty()) else { return (k, at) };
+        let Some(first) = new.iter().flatten().find(|line| !line.trim().is_empty()) else { return 0 };
         let is_whole = |new: &[Option<&str>]| balance(&shown(new)) == Some(0);
-        let closes = leaves_open(new) && is_whole(&lines[..k + followed]);
+        let closes = leaves_open(new) && is_whole(&lines[..k + end]);
         let is_apart = is_whole(new)
-            && self.is_empty(at..at + followed)
+            && self.is_empty(at..at + end)
             && depth(first.as_bytes()) <= depth(self.file[known.1]);
-        if closes || is_apart { (k + followed, at + followed) } else { (k, at) }
+        if closes || is_apart { end } else { 0 }
     }
 
     pub(super) fn is_empty(&self, lines: Range<usize>) -> bool {
@@ -152,6 +149,13 @@ pub(super) fn ends_own_block(edge: &str, lines: &[Option<&str>]) -> bool {
     let begins = |line: &&str| !line.trim().is_empty() && depth(line.as_bytes()) <= depth(edge.as_bytes());
     let above = lines.split_last().map_or(&[][..], |(_, above)| above);
     !is_telling(edge.as_bytes()) && above.iter().flatten().any(begins)
+}
+
+/// Returns whether two lines have at least half of the shorter one in common at their beginnings.
+fn begin_alike(a: &[u8], b: &[u8]) -> bool {
+    let (a, b) = (a.trim_ascii(), b.trim_ascii());
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    same > 0 && 2 * same >= a.len().min(b.len())
 }
 
 fn shown<'l>(lines: &[Option<&'l str>]) -> Vec<&'l str> {

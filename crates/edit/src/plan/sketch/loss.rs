@@ -85,7 +85,11 @@ impl Reader<'_> {
             if came.is_empty() && !is_whole {
                 return Err(self.uncertain(line, SketchDoubt::Deletes, gone));
             }
-            if let Some(lost) = self.lost_definition(i, &gone, lines, start.1) {
+            // One name for another above lines that stay is a new name.
+            let is_renamed = gone.len() == came.len()
+                && gone.clone().zip(&came).all(|(at, (_, new))| are_alike(self.file[at], new.as_bytes()));
+            let lost = self.lost_definition(i, &gone, lines, start.1);
+            if let Some(lost) = lost.filter(|lost| !is_renamed || lost.last <= gone.end) {
                 let title = lost.title.clone();
                 let shown = lost.first.max(1) - 1..lost.last;
                 return Err(self.uncertain(line, SketchDoubt::LosesDefinition { title }, shown));

@@ -26,7 +26,7 @@ use crate::elision;
 use crate::excerpt::around;
 use crate::find::{Haystack, Layer};
 use crate::patch::Line;
-use crate::patch::sketch::{Sketch, SketchLine};
+use crate::patch::sketch::{Sketch, SketchLine, is_named};
 use crate::problem::{Kind, NoChange, SketchDoubt, UncertainSketch};
 use crate::text::Text;
 use crate::tokens::push_words;
@@ -126,6 +126,11 @@ impl SegmentText<'_> {
         numbered.filter(move |(number, _)| (first..end).contains(number)).filter_map(|(_, line)| *line)
     }
 
+    /// Returns the number in the sketch of the first line with this text.
+    fn number(&self, text: &str) -> usize {
+        self.first + self.lines.iter().position(|line| *line == Some(text)).unwrap_or(0)
+    }
+
     /// Returns the number in the sketch of its last line.
     fn last(&self) -> usize {
         self.first + self.lines.len() - 1
@@ -183,14 +188,24 @@ impl<'a> Reader<'a> {
         let dropped = self.check_loss(i, (0, range.start), &lines)?;
         self.check_indentation(i, &lines)?;
         lines.retain(|line| !matches!(line, Line::Added(text) if text == REMOVAL));
-        let mut added = segment.first;
+        // A new line that stands right outside, behind a marker, would be there twice.
+        let filled = |at: &usize| !is_blank(self.file[*at]);
+        let beside = [(0..range.start).rev().find(filled), (range.end..self.file.len()).find(filled)];
+        let is_once = |at: &usize| {
+            is_telling(self.file[*at]) && self.places.get(self.file[*at]).is_some_and(|all| all.len() == 1)
+        };
+        for at in beside.into_iter().flatten().filter(is_once) {
+            let is_it = |line: &&Line| matches!(line, Line::Added(text) if text.as_bytes() == self.file[at]);
+            if let Some(text) = lines.iter().find(is_it).and_then(Line::after) {
+                let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
+                return Err(self.uncertain(segment.number(text), doubt, at..at + 1));
+            }
+        }
         for line in &lines {
             if let Line::Added(text) = line
                 && elision::may_stand_for_code(text)
             {
-                let is_it = |line: &Option<&str>| *line == Some(text.as_str());
-                added += segment.lines.iter().position(is_it).unwrap_or(0);
-                return Err(self.uncertain(added, SketchDoubt::LikeMarker, 0..0));
+                return Err(self.uncertain(segment.number(text), SketchDoubt::LikeMarker, 0..0));
             }
         }
         Ok(Stretch { range, lines, dropped })
@@ -228,9 +243,7 @@ impl<'a> Reader<'a> {
             _ => false,
         };
         let Some(other) = lines.iter().find(is_other).and_then(Line::after) else { return Ok(()) };
-        let segment = &self.segments[i];
-        let at = segment.lines.iter().position(|line| *line == Some(other)).unwrap_or(0);
-        Err(self.uncertain(segment.first + at, SketchDoubt::OtherIndentation { has_tabs }, 0..0))
+        Err(self.uncertain(self.segments[i].number(other), SketchDoubt::OtherIndentation { has_tabs }, 0..0))
     }
 
     /// Returns where a line of the sketch stands within these lines of the file.
@@ -291,8 +304,7 @@ impl<'a> Reader<'a> {
 
 /// Returns whether a definition of the sketch, of whose path the beginning may not be shown, may be this one of the file.
 fn is_same(of_file: &DefinitionPlace, of_sketch: &DefinitionPlace) -> bool {
-    let before = of_file.path.strip_suffix(of_sketch.path.as_str());
-    before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    is_named(&of_file.path, &of_sketch.path)
 }
 
 fn indentation(line: &str) -> &str {
