@@ -24,7 +24,7 @@ fn applied(file: &str, sketch: &str) -> Result<String, String> {
 /// The same, with a way to find definitions.
 fn applied_with(file: &str, sketch: &str, places: Option<PlacesOf>) -> Result<String, String> {
     let mut sources = Sources::default();
-    places.into_iter().for_each(|places| sources.set_places(places));
+    places.into_iter().for_each(|places| sources.places = Some(places));
     sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
     let patch = Patch::sketch("a", Sketch::parse(sketch));
     let plan =
