@@ -1,7 +1,7 @@
 //! Line addresses: turns numbers or a definition of an older version into lines of the current text.
 //!
-//! [`Sources`](super::Sources) say which lines the definition has in that version; from there on they are numbers too.
-//! Where the file has another version by now, [`Sources`](super::Sources) say how it came to that, and the lines are
+//! [`Sources`] say which lines the definition has in that version; from there on they are numbers too.
+//! Where the file has another version by now, [`Sources`] say how it came to that, and the lines are
 //! followed; where an earlier section has changed the file, so are they through that. What cannot be followed for certain
 //! is refused, with what stands there now.
 
