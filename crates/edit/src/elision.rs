@@ -79,14 +79,23 @@ pub fn may_stand_for_code(line: &str) -> bool {
     is_elision(line) || is_dots(bare) || in_braces || line.char_indices().any(starts_comment)
 }
 
-/// Returns whether a line says that code stays as it is, and little else. A real comment can say the same, so this counts
-/// only where the line replaces code.
+/// Returns whether a line is nothing but dots, which in Python is a body too.
+#[must_use]
+pub fn is_dots(line: &str) -> bool {
+    matches!(line.trim(), "..." | "…")
+}
+
+/// Returns whether a line says that code stays as it is, and little else, or is a comment of dots. A real comment can say
+/// the same, so this counts only where the line replaces code.
 #[must_use]
 pub fn speaks_of_what_stays(line: &str) -> bool {
     let line = line.trim();
     let comment = comment(line).filter(|(opener, _)| *opener != "*").map(|(_, inner)| inner);
     let inner = comment.unwrap_or(line);
     let is_dotted = starts_with_dots(inner) || inner.ends_with("...") || inner.ends_with('…');
+    if comment.is_some_and(is_dots) {
+        return true;
+    }
     let is_bracketed = inner.starts_with(['(', '[', '<', '{']) && inner.ends_with([')', ']', '>', '}']);
     let is_prose = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".…,:;-!'()[]<>{}".contains(c);
     let (mut strong, mut weak, mut unknown) = (0, 0, 0);

@@ -150,7 +150,12 @@ fn without_examples(mut lines: Vec<&str>) -> Vec<&str> {
                 *line = "";
             }
             (Some(open), None) if open.is_closed_by(line) => outer = None,
-            (Some(open), None) if has_text && !open.could_hold(line) && fence.is_some() => inner = fence,
+            // A fence with a language opens another one, however long it is.
+            (Some(open), None)
+                if has_text && fence.is_some_and(|one| !one.info.is_empty() || !open.could_hold(line)) =>
+            {
+                inner = fence;
+            }
             (Some(_), None) => has_text |= !line.trim().is_empty(),
             (None, None) => (outer, has_text) = (fence, false),
         }

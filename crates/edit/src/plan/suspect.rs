@@ -1,7 +1,8 @@
 //! Checks for new text that its writer cannot have meant.
 //!
 //! - Elisions ([`crate::elision`]): they would replace the code that they stand for. A change that removes no line loses
-//!   no code, so it may contain such a line; a line that only speaks of what stays counts if the change loses two lines.
+//!   no code, so it may contain such a line; a line that only speaks of what stays, or is only dots, counts if the change
+//!   loses two lines.
 //! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
@@ -15,7 +16,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::elision::{is_elision, speaks_of_what_stays};
+use crate::elision::{is_dots, is_elision, speaks_of_what_stays};
 use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -44,7 +45,14 @@ pub(super) fn elisions<'l>(
     added: impl Iterator<Item = &'l str>,
     loss: impl FnOnce() -> Loss,
 ) -> Result<(), Kind> {
-    let mut suspects = added.filter(|line| is_elision(line) || speaks_of_what_stays(line)).peekable();
+    // Dots below the head of a block are its body.
+    let mut is_body = true;
+    let is_suspect = |line: &&str| {
+        let is_suspect = is_elision(line) || speaks_of_what_stays(line) || is_dots(line) && !is_body;
+        is_body = line.trim().is_empty() || line.trim_end().ends_with([':', '{', '(', '[', ',']);
+        is_suspect
+    };
+    let mut suspects = added.filter(is_suspect).peekable();
     if suspects.peek().is_none() {
         return Ok(());
     }
@@ -62,7 +70,7 @@ pub(super) fn elisions<'l>(
 
 /// Returns what these lines remove.
 pub(super) fn loss(lines: &[Line]) -> Loss {
-    let counts = |text: &&str| !text.trim().is_empty() && !speaks_of_what_stays(text);
+    let counts = |text: &&str| !text.trim().is_empty() && !speaks_of_what_stays(text) && !is_dots(text);
     let went = || lines.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before);
     let came = lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after);
     let lost = went().filter(counts).count();
@@ -275,6 +283,8 @@ mod tests {
         assert!(refused(&["a", "// b", "// c"], &["// continues as before"]));
         assert!(!refused(&["a", "b", "c"], &["x", "y", "// continues as before"]));
         assert!(!refused(&["a", "b", "c"], &["// same as before"]), "the file has it");
+        assert!(refused(&["a", "b", "c"], &["x", "# ..."]) && refused(&["a", "b", "c"], &["x", "..."]));
+        assert!(!refused(&["a", "b", "c"], &["x:", "..."]) && !refused(&["a", "b"], &["x", "..."]));
     }
 
     fn escaped(file: &str, added: &[&str]) -> bool {

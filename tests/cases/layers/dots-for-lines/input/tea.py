@@ -1,0 +1,5 @@
+def f():
+    first_step()
+    second_step()
+    third_step()
+    return 1
