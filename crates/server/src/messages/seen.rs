@@ -48,8 +48,8 @@ pub(super) fn write_stale(
         (_, None) => {
             return write!(
                 f,
-                "is gone since you read version {claimed}{by}. Nothing was changed. To create it again, send the call \
-                 again."
+                "is gone since you read version {claimed}{by}. Nothing was changed. If it should exist, create it with \
+                 write_file."
             );
         }
         (Again::NewVersion | Again::NewNumbers | Again::NewCell, Some(current)) => {

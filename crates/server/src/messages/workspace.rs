@@ -245,7 +245,7 @@ fn write_folder_holds(path: &str, names: &[String], is_all: bool, f: &mut fmt::F
     };
     write!(
         f,
-        "{}{rest}. Nothing was changed. A file can be in its place once the same edit deletes or moves all that it holds.",
+        "{}{rest}. Nothing was changed. Delete or move all that it holds, in the same edit or before.",
         names.join(", ")
     )
 }
