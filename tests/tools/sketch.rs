@@ -194,3 +194,29 @@ fn a_definition_loses_few_lines_or_is_named() {
     let few = "# ...\ndef f(x):\n    one(5)\n    three(3)\n    return x\n# ...\n";
     check("a.py", file, few, &file.replace("one(1)\n    two(2)", "one(5)"));
 }
+
+#[test]
+fn a_new_definition_does_not_take_the_place_of_one_like_it() {
+    let before = "class Report:\n    def load(self, page):\n        return page\n\n    def send_order(self, report):\n        \
+                  if session:\n            save(item)\n        return report\n";
+    let text = "class Report:\n    # ... existing code ...\n\n    def close(self, now):\n        if session:\n            \
+                session.close(now)\n        return report\n";
+    check_refused("a.py", before, text, "uncertain-sketch");
+    let before = "export function useUser(id) {\n  const all = useAll();\n  return all.find(id);\n}\n";
+    let text = "// ... existing code ...\n\nexport function useTeam(id) {\n  const all = useTeams();\n  return \
+                all.find(id);\n}\n";
+    let (_, found) = sketch("a.js", before, text);
+    assert!(found.contains("useUser"), "{found}");
+}
+
+#[test]
+fn a_definition_that_is_moved_does_not_stand_twice() {
+    let load = "function load(id) {\n  const page = item.get();\n  return page;\n}\n";
+    let group = "class Group {\n  add(one) {\n    this.all.push(one);\n  }\n}\n";
+    let parse = "function parse(text) {\n  const price = Number(text);\n  return price;\n}\n";
+    let before = [parse, "\n", group, "\n", load].concat();
+    let text = format!(
+        "// ... existing code ...\n  return price;\n}}\n\n{load}\nclass Group {{\n    // ... existing code ...\n}}\n"
+    );
+    check_refused("a.js", &before, &text, "uncertain-sketch");
+}

@@ -17,6 +17,9 @@ use core::ops::Range;
 
 use crate::elision::{self, Mark};
 
+/// How many open blocks are compared with the end of one.
+const DEEPEST: usize = 100;
+
 /// A parsed sketch: segments of new text, between which lines of the file stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch {
@@ -147,6 +150,10 @@ impl Sketch {
             lines[marker.line - 1] = "\n";
         }
         // The indentation of each block that is open, and the lines that begin it.
+        let nearest = |open: &[(usize, Range<usize>)], indent: usize| {
+            let from = open.len().saturating_sub(DEEPEST);
+            open[from..].iter().rposition(|(other, _)| *other == indent).map(|place| from + place)
+        };
         let mut open: Vec<(usize, Range<usize>)> = Vec::new();
         for (at, line) in lines.iter_mut().enumerate() {
             let (text, indent) = (line.trim(), line.len() - line.trim_start().len());
@@ -155,7 +162,7 @@ impl Sketch {
             if !text.starts_with([')', ']', '}']) {
                 open.truncate(open.len().saturating_sub(closes.saturating_sub(opens)));
                 open.extend((opens > closes).then_some((indent, at..at + 1)));
-            } else if let Some(place) = open.iter().rposition(|(other, _)| *other == indent) {
+            } else if let Some(place) = nearest(&open, indent) {
                 let first = open[place].1.start;
                 open.truncate(place);
                 open.extend(text.ends_with(['(', '[', '{']).then_some((indent, first..at + 1)));

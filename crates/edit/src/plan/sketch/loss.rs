@@ -85,8 +85,16 @@ impl Reader<'_> {
             if came.is_empty() && !is_whole {
                 return Err(self.uncertain(line, SketchDoubt::Deletes, gone));
             }
-            // One name for another above lines that stay is a new name.
-            let is_renamed = gone.len() == came.len()
+            // One name for another above lines that stay is a new name. A definition that is shown as a whole may as well be a
+            // new one beside the old one.
+            let numbers = segment.first + come.start..segment.first + come.end;
+            let shows_whole = self
+                .outlines
+                .sketch
+                .iter()
+                .any(|shown| numbers.contains(&shown.name_line) && self.is_whole(shown, segment));
+            let is_renamed = !shows_whole
+                && gone.len() == came.len()
                 && gone.clone().zip(&came).all(|(at, (_, new))| are_alike(self.file[at], new.as_bytes()));
             let lost = self.lost_definition(i, &gone, lines, start.1);
             if let Some(lost) = lost.filter(|lost| !is_renamed || lost.last <= gone.end) {

@@ -11,7 +11,7 @@ mod beside;
 mod loss;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -94,6 +94,7 @@ fn read(h: &Haystack<'_>, sketch: &Sketch, outlines: Outlines<'_>) -> Result<Vec
         stretches.extend(Some(stretch).filter(|stretch| !stretch.lines.iter().all(Line::is_context)));
     }
     reader.check_balance(&stretches)?;
+    reader.check_moved(&stretches)?;
     match stretches.is_empty() {
         true => Err(Kind::NoOp { why: NoChange::AlreadyHeld }),
         false => Ok(stretches),
@@ -263,6 +264,31 @@ impl<'a> Reader<'a> {
         let there = self.file.get(one.name_line - 1)?;
         let indented = there.len() - there.trim_ascii_start().len();
         (&there[..indented] == indentation(shown).as_bytes()).then_some(one)
+    }
+
+    /// Refuses a definition that is new here while the file keeps it, under the same head, elsewhere.
+    fn check_moved(&self, stretches: &[Stretch]) -> Result<(), Kind> {
+        let (mut gone, mut come) = (BTreeSet::new(), BTreeSet::new());
+        for Stretch { range, lines, .. } in stretches {
+            let mut at = range.start;
+            for line in lines {
+                match line {
+                    Line::Added(text) => drop(come.insert(text.as_str())),
+                    Line::Removed(_) => drop(gone.insert(at)),
+                    Line::Context(_) | Line::Bare(_) => {}
+                }
+                at += usize::from(line.before().is_some());
+            }
+        }
+        for shown in self.outlines.sketch {
+            let Some(one) = self.counterpart(shown) else { continue };
+            let (text, at) = (self.shown_line(shown.name_line).unwrap_or_default(), one.name_line - 1);
+            if come.contains(text) && text.as_bytes() == self.file[at] && !gone.contains(&at) {
+                let doubt = SketchDoubt::OutOfOrder { at: at + 1 };
+                return Err(self.uncertain(shown.name_line, doubt, at..at + 1));
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether a definition of the sketch is whole in a segment: nothing of it is behind a marker.
