@@ -72,7 +72,8 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
     let is_renamed = renamed.is_some();
     let are_paths = |(names, _): &(Names, Names)| matches!(names, (HeaderName::Path(_), HeaderName::Path(_)));
     let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
-    let Some((_, names)) = sides.or(git).filter(|sides| !is_renamed || are_paths(sides)).or(renamed) else {
+    let named = if is_renamed { sides.filter(are_paths).or(renamed) } else { sides.or(git) };
+    let Some((_, names)) = named else {
         return header.index.as_ref().map_or(Err(Fault::NoFileNamed), |name| of(relative(name)));
     };
     match names {
