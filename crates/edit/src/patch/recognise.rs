@@ -91,9 +91,13 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
     }
 }
 
-/// Refuses a patch that names other files and not this one.
+/// Refuses a patch that names other files and not this one, which may also be their folder.
 fn check_names(patch: Patch, path: &str) -> Result<Patch, Vec<Problem>> {
-    let other = patch.paths().next().filter(|_| !patch.paths().any(|name| agree(path, name)));
+    // A root has its name before the path.
+    let file = path.rsplit(':').next().unwrap_or(path).trim_end_matches('/');
+    let is_in = |name: &str| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('/'));
+    let agrees = |name| file.is_empty() || file == "." || agree(file, name) || is_in(name);
+    let other = patch.paths().next().filter(|_| !patch.paths().any(agrees));
     match other.map(String::from) {
         Some(named) => Err(vec![invalid_text(Header::AnotherFile { path: path.into(), named, other: None })]),
         None => Ok(patch),

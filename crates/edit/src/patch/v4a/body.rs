@@ -57,6 +57,7 @@ fn without_prose<'a, 'b>(lines: &'b [NumberedLine<'a>]) -> Result<&'b [NumberedL
         is_blank(line)
             || Fence::opened_by(line.text).is_some()
             || wrapper.is_some_and(|wrapper| wrapper.is_closed_by(line.text))
+            || line.text.trim() == "EOF"
     };
     let is_parted = before.last().is_none_or(|line| is_blank(line) || wrapper.is_some())
         && after.first().is_none_or(ends);
