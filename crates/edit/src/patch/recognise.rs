@@ -237,6 +237,17 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
+    fn a_v4a_patch_names_the_file_of_the_call_or_one_in_its_folder() {
+        let patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch\n";
+        for path in ["src/a.py", "lib:src/a.py", "/w/src/a.py", "src", "src/", ".", "lib:"] {
+            assert!(parse(patch, None, Some(path)).is_ok(), "{path}");
+        }
+        for path in ["src/b.py", "sr", "a", "lib:b.py"] {
+            assert!(parse(patch, None, Some(path)).is_err(), "{path}");
+        }
+    }
+
+    #[test]
     fn each_format_is_told_by_its_first_structural_line() {
         for (text, format) in [
             ("*** Begin Patch\n*** Add File: a\n+x\n*** End Patch", Format::V4a),

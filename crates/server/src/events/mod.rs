@@ -325,7 +325,7 @@ mod tests {
         assert!(served.events.publish_outcome(CAUSE, &mut edit(&["a"])));
         let written = served.written();
         assert_eq!(written.len(), queued + 1);
-        // If the thread took its event late, one more was queued after the first losses, and tells of these.
+        // If the thread took its event late, one more was queued after the first losses and reports them.
         let lost: u64 = written.iter().filter_map(|event| event["lost"].as_u64()).sum();
         assert_eq!(lost, 3_000 - queued as u64);
         assert!(written[queued]["lost"].as_u64() > Some(0));

@@ -334,6 +334,13 @@ fn comments_at_the_end_of_a_table_are_its_own_only_directly_below_a_key() {
 }
 
 #[test]
+fn markdown_is_known_by_three_extensions() {
+    for path in ["a.md", "a.mdx", "a.markdown"] {
+        assert_eq!(outline(path, b"# a\n", &PATIENT).unwrap().definitions().len(), 1, "{path}");
+    }
+}
+
+#[test]
 fn what_has_no_outline_says_why() {
     for path in ["a.html", "a.txt", "Makefile", "a.yaml", "md"] {
         assert_eq!(outline(path, b"", &PATIENT), Err(NoOutline::UnknownLanguage), "{path}");

@@ -75,6 +75,7 @@ pub(crate) fn look_again(
     let total = kept.files.len();
     for (done, (name, (place, before))) in kept.files.into_iter().enumerate() {
         (context.progress)(Progress { what: Phase::Read, done, total });
+        // Whether the edit takes away what is in its way, the commit checks.
         let path = dirs.share(roots.admit_past(&place.to_string_lossy(), &|_| true)?);
         let snapshot = snapshot::read(&**roots.disk(), &path)?;
         let now = snapshot.as_ref().map(|snapshot| snapshot.text.version());
