@@ -252,6 +252,7 @@ fn many_files_are_all_old_or_all_new_wherever_the_process_is_killed() {
     kill_everywhere("warm swap", "native");
 }
 
+#[cfg(not(windows))]
 #[test]
 fn files_that_become_folders_and_folders_that_become_files_are_old_or_new_wherever_the_process_is_killed() {
     kill_everywhere("warm turn", "native");

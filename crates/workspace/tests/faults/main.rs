@@ -10,6 +10,7 @@ mod mounts;
 mod recovery;
 #[cfg(target_os = "linux")]
 mod spellings;
+#[cfg(not(windows))]
 mod way;
 
 use std::collections::BTreeMap;
@@ -231,6 +232,19 @@ fn many_files_are_all_old_or_all_new_whichever_call_fails() {
     fail_every_call((portable, Scene::warm_workspace), EIO, &many_files(), &versions());
 }
 
+#[cfg(windows)]
+#[test]
+fn on_windows_files_and_folders_that_would_change_places_stay() {
+    let scene = Scene::new(native(), EIO);
+    let (before, workspace) = (scene.tree(), scene.workspace());
+    let problems = edit(&workspace, &turned_files("old/place.txt"), &BTreeMap::new()).unwrap_err();
+    let told: Vec<_> = problems.iter().map(|problem| (problem.code(), problem.path.as_deref())).collect();
+    let paths = ["b.txt/in/new.txt", "a.txt/moved.txt", "old"];
+    assert_eq!(told, paths.map(|path| (Code::NotAFile, Some(path))));
+    assert_eq!(scene.tree(), before);
+}
+
+#[cfg(not(windows))]
 #[test]
 fn files_and_folders_that_change_places_are_old_or_new_whichever_call_fails() {
     let patch = turned_files("old/place.txt");

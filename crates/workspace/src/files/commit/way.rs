@@ -2,6 +2,9 @@
 //!
 //! Such files are displaced before any folder is made, and the folders that they leave empty are removed. The system
 //! removes only an empty folder, so a file that another program puts there in between stays, and the edit is put back.
+//!
+//! On Windows a folder's name may stay taken as long as any program has the folder open, and nothing could then be put
+//! back. So such an edit is refused there before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -82,6 +85,10 @@ pub(super) fn refuse_obstructed(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Proble
         let below_file = || Some(Kind::NotAFile { what: "below a file, not below a folder" });
         if (1..place.names.len()).any(|end| files.contains(&place.names[..end])) {
             return below_file();
+        }
+        if cfg!(windows) && place.is_obstructed {
+            let folder = Some(Kind::NotAFile { what: "a folder" });
+            return if place.missing <= 1 { folder } else { below_file() };
         }
         let first = place.names.len() - place.missing.max(1);
         let stands = disk.stat(&place.dir, &place.names[first]).ok().filter(|_| place.is_obstructed)?;
