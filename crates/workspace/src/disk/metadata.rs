@@ -1,8 +1,9 @@
 //! The metadata of files on Unix, and copying it to the file that replaces them.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::Dir;
@@ -63,12 +64,13 @@ pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) 
 pub(super) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     let mode = fs::fstat(file)?.st_mode & 0o7777;
     let mode = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
-    set_mode(file, mode)
+    Ok(fs::fchmod(file, fs::Mode::from_raw_mode(mode))?)
 }
 
 /// Gives a file or folder these permission bits.
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    Ok(fs::fchmod(file, fs::Mode::from_raw_mode(mode))?)
+    // The system's own type for a mode has another size on macOS.
+    file.set_permissions(Permissions::from_mode(mode))
 }
 
 /// Gives `new` the owner, mode and extended attributes (and so the ACLs) of `old`.
