@@ -63,7 +63,7 @@ fn an_edit_that_is_being_written_when_it_is_told_to_end_is_finished() {
             folder.write(&name(number), "old\n");
             writeln!(inner, "*** Update File: {}\n@@\n-old\n+new", name(number)).unwrap();
         }
-        let mut client = launch(&folder).over(link).legacy();
+        let mut client = launch(&folder).variable("EMEND_PROGRESS_AFTER", "0").over(link).legacy();
         let arguments = json!({"patch": client::patch(&inner)});
         client.send_call_with_token("apply_patch", arguments, &json!("token"));
         // The files were read and planned, and the commit is under way.

@@ -19,6 +19,11 @@ fn serve(folder: &Folder) -> HttpServer {
     HttpServer::start(&launch(folder))
 }
 
+/// A server that tells of progress from the first moment.
+fn serve_at_once(folder: &Folder) -> HttpServer {
+    HttpServer::start(&launch(folder).variable("EMEND_PROGRESS_AFTER", "0"))
+}
+
 /// A server with two tokens, and a client with each.
 fn serve_two(folder: &Folder) -> (HttpServer, Http, Http) {
     let tokens = [("ann", ANN), ("ben", BEN)];
@@ -333,7 +338,7 @@ fn long_call(files: usize) -> Value {
 #[test]
 fn progress_comes_before_the_answer_in_both_eras() {
     let folder = Folder::new();
-    let server = serve(&folder);
+    let server = serve_at_once(&folder);
     for (client, files) in [(server.client(), 300), (server.client().legacy(), 301)] {
         // The second run finds its files there.
         let mut stream = client.begin("tools/call", long_call(files));
@@ -426,7 +431,7 @@ fn is_open(line: &str, port: u16) -> bool {
 #[cfg(unix)]
 fn a_server_that_is_told_to_stop_finishes_what_has_begun() {
     let folder = Folder::new();
-    let server = serve(&folder);
+    let server = serve_at_once(&folder);
     let client = server.client().legacy();
     let mut stream = client.begin("tools/call", long_call(1_000));
     assert_eq!(stream.next_message().unwrap()["method"], "notifications/progress");

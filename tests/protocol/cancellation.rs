@@ -74,7 +74,7 @@ fn a_call_that_is_cancelled_during_its_commit_is_completed_and_told_of() {
             folder.write(&name(number), "old\n");
             writeln!(inner, "*** Update File: {}\n@@\n-old\n+new", name(number)).unwrap();
         }
-        let mut client = start(&launch(&folder));
+        let mut client = start(&launch(&folder).variable("EMEND_PROGRESS_AFTER", "0"));
         let arguments = json!({"patch": client::patch(&inner)});
         let patch = client.send_call_with_token("apply_patch", arguments, &json!("token"));
         // The files were read and planned, and the commit is under way.

@@ -204,9 +204,11 @@ fn a_call_that_asks_for_progress_is_answered_too() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let arguments = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
     let call = json!({"name": "str_replace", "arguments": arguments, "_meta": {"progressToken": 1}});
-    let result = serve(&folder).request("tools/call", call).unwrap();
+    let mut client = serve(&folder);
+    let result = client.request("tools/call", call).unwrap();
     Answer::from_result(&result).ok();
     assert_eq!(folder.text("a.txt"), "two\n");
+    assert_eq!(client.take_notifications(), Vec::<Value>::new(), "the call was short");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn told(start: fn(&Launch) -> Client, token: Option<&Value>) -> Vec<Value> {
         folder.write(&name(number), content(number));
         writeln!(inner, "*** Update File: {}\n@@\n-old\n+new", name(number)).unwrap();
     }
-    let mut client = start(&launch(&folder));
+    let mut client = start(&launch(&folder).variable("EMEND_PROGRESS_AFTER", "0"));
     let arguments = json!({"patch": client::patch(&inner)});
     let id = match token {
         Some(token) => client.send_call_with_token("apply_patch", arguments, token),

@@ -262,7 +262,7 @@ impl Emend {
         // A quick call that is alone runs on this thread: handing it to another and back costs more than the call.
         // Calls that would wait or take long go to a thread that may block; over HTTP all do, since other clients are
         // served meanwhile.
-        if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
+        if in_flight.is_alone && *self.session.owner() == Owner::Process {
             match self.run(&call, Effort::Quick, &|_| {}) {
                 Ok(result) => return Ok(result),
                 Err(Unanswered::AwaitingApproval(held)) => return Err(held),

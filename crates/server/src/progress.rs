@@ -1,15 +1,26 @@
 //! Progress of an edit: from the thread that does the work to notifications for a client that asked for them.
 //!
-//! Progress is sent in whole percents, each at most once. So there are at most a hundred notifications, they always
-//! grow, and no clock is needed. The response waits for the last of them.
+//! Progress is sent in whole percents, each at most once. So there are at most a hundred notifications, and they always
+//! grow. The response waits for the last of them. A call that is answered within half a second has none: a person would
+//! not see them, and a client may take them for those of a call that it has forgotten.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use emend_workspace::{Phase, Progress};
+
+/// The time after which a call tells of its progress. Tests, whose calls are short, set another one in milliseconds.
+const QUIET: Duration = Duration::from_millis(500);
+const QUIET_OF_TESTS: &str = "EMEND_PROGRESS_AFTER";
+
+fn quiet() -> Duration {
+    let set = std::env::var(QUIET_OF_TESTS).ok().and_then(|time| time.parse().ok());
+    set.map_or(QUIET, Duration::from_millis)
+}
 
 /// The sender, on the thread that does the work.
 pub(crate) struct ProgressSender {
@@ -37,9 +48,28 @@ impl ProgressSender {
 }
 
 impl ProgressReceiver {
+    /// Waits for the time in which a client is told nothing. Returns the newest progress, unless the work is done.
+    async fn newest_after(&mut self, quiet: Duration) -> Option<(usize, Progress)> {
+        let mut newest = None;
+        let in_quiet = async {
+            while let Some(next) = self.0.recv().await {
+                newest = Some(next);
+            }
+        };
+        match tokio::time::timeout(quiet, in_quiet).await {
+            Ok(()) => None,
+            Err(_) => match newest {
+                Some(newest) => Some(newest),
+                None => self.0.recv().await,
+            },
+        }
+    }
+
     /// Notifies the client until the sender is dropped.
     pub(crate) async fn notify_client(mut self, client: &Peer<RoleServer>, token: &ProgressToken) {
-        while let Some((percent, progress)) = self.0.recv().await {
+        let quiet = quiet();
+        let mut next = if quiet.is_zero() { self.0.recv().await } else { self.newest_after(quiet).await };
+        while let Some((percent, progress)) = next {
             let notification = ProgressNotificationParam::new(token.clone(), percent as f64)
                 .with_total(100.0)
                 .with_message(message(progress));
@@ -47,6 +77,7 @@ impl ProgressReceiver {
                 // The client is gone; the work goes on.
                 break;
             }
+            next = self.0.recv().await;
         }
     }
 }
@@ -86,6 +117,19 @@ mod tests {
         let percents: Vec<usize> =
             std::iter::from_fn(|| receiver.0.try_recv().ok()).map(|sent| sent.0).collect();
         assert_eq!(percents, (1..100).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn short_work_tells_nothing_and_long_work_only_the_newest() {
+        let progress = |done| Progress { what: Phase::Read, done, total: 300 };
+        let (sender, mut receiver) = channel();
+        (1..100).for_each(|done| sender.send(progress(done)));
+        drop(sender);
+        assert!(receiver.newest_after(QUIET).await.is_none());
+        let (sender, mut receiver) = channel();
+        (1..100).for_each(|done| sender.send(progress(done)));
+        let newest = receiver.newest_after(Duration::from_millis(1)).await;
+        assert_eq!(newest.map(|newest| newest.0), Some(11));
     }
 
     #[test]
