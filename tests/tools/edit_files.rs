@@ -86,7 +86,7 @@ fn what_is_wrong_with_the_arguments_of_an_edit_names_it() {
     let answer = client.call("edit_files", json!({"edits": [replace("a.txt", "a", "A"), in_files]}));
     let answer = answer.refused("invalid-argument");
     assert!(
-        answer.text.contains("a call of its own") && answer.problems()[0]["edit"] == 2,
+        answer.text.contains("make it the first of them") && answer.problems()[0]["edit"] == 2,
         "{}",
         answer.text
     );
@@ -114,6 +114,45 @@ fn lines_that_an_earlier_edit_of_the_call_changed_are_refused() {
     assert_eq!(answer.problems()[0]["edit"], 2);
     client.call("edit_files", json!({"edits": [lines(1, 1), lines(3, 3)]})).ok();
     assert_eq!(folder.read("a.txt"), b"x\nb\nx\n");
+}
+
+#[test]
+fn a_move_and_the_fixes_of_its_imports_are_one_edit() {
+    let before =
+        [("a.py", "import a\n"), ("b.py", "import a\na.f()\n"), ("c.json", "{\"main\": \"a.py\"}\n")];
+    let folder = Folder::with(before);
+    let mut client = serve(&folder);
+    let edits = json!([
+        {"tool": "replace_in_files", "old_string": "import a", "new_string": "import z", "glob": "*.py", "expected_count": 2},
+        {"tool": "set_value", "path": "c.json", "key": ["main"], "value": "z.py"},
+        {"tool": "move_file", "from": "a.py", "to": "z.py"},
+        replace("b.py", "a.f()", "z.f()"),
+    ]);
+    client.call("edit_files", json!({"edits": edits})).ok();
+    assert_eq!((folder.text("z.py"), folder.text("b.py")), ("import z\n".into(), "import z\nz.f()\n".into()));
+    assert_eq!(folder.text("c.json"), "{\"main\": \"z.py\"}\n");
+    client.call("undo_edit", json!({})).ok();
+    for (name, content) in before {
+        assert_eq!(folder.text(name), content);
+    }
+}
+
+#[test]
+fn what_is_looked_for_on_the_disk_stands_before_what_changes_it() {
+    let folder = Folder::with([("a.json", "{\"a\": 1, \"b\": 1}\n")]);
+    let mut client = serve(&folder);
+    let set = |key: &str| json!({"tool": "set_value", "path": "a.json", "key": [key], "json": "2"});
+    let in_files = |count: usize| json!({"tool": "replace_in_files", "old_string": "1", "new_string": "3", "expected_count": count});
+    for before in [set("a"), in_files(2), replace("./a.json", "{", "{ ")] {
+        let answer =
+            client.call("edit_files", json!({"edits": [before, set("b")]})).refused("invalid-argument");
+        assert_eq!(answer.problems()[0]["edit"], 2, "{}", answer.text);
+    }
+    let answer = client.call("edit_files", json!({"edits": [in_files(3)]})).refused("ambiguous-match");
+    assert_eq!(answer.problems()[0]["edit"], 1, "{}", answer.text);
+    assert_eq!(folder.text("a.json"), "{\"a\": 1, \"b\": 1}\n");
+    client.call("edit_files", json!({"edits": [set("a"), replace("a.json", "2", "7")]})).ok();
+    assert_eq!(folder.text("a.json"), "{\"a\": 7, \"b\": 1}\n");
 }
 
 #[test]
