@@ -243,6 +243,21 @@ fn answers_can_be_had_in_full_by_the_configuration_alone() {
 }
 
 #[test]
+fn a_client_that_shows_all_it_gets_has_text_alone() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let as_text = || launch(&folder).argument("--answers-as=text");
+    for mut client in [as_text().legacy(), as_text().modern()] {
+        assert!(client.tools().iter().all(|tool| tool.get("outputSchema").is_none()));
+        let done = client.replace("a.txt", "one", "two").ok();
+        assert!(done.structured.is_null() && done.text.contains("-one\n+two"), "{}", done.text);
+        let refused = client.replace("a.txt", "cake", "tea");
+        assert!(refused.is_error && refused.structured.is_null(), "{}", refused.structured);
+        assert!(refused.text.contains("[search-not-found]"), "{}", refused.text);
+        client.call("undo_edit", json!({})).ok();
+    }
+}
+
+#[test]
 fn a_file_that_changes_in_several_places_says_how_many_whatever_the_tool() {
     let folder = Folder::with([("a.txt", "one\ntwo\nthree\n"), ("b.txt", "x x\n")]);
     let mut client = serve(&folder);

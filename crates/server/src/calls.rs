@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use emend_workspace::approval::LeftWaiting;
 use emend_workspace::problem::{Code, Kind, Problem};
-use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
+use emend_workspace::{Answers, AnswersAs, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
@@ -134,10 +134,16 @@ impl Emend {
             caller.mailbox().post(Topic::Calls, late);
         }
         self.publish(tool, &mut answer, caller);
-        let answers = self.shared.workspace.as_ref().map_or(Answers::Short, |workspace| workspace.answers());
+        let workspace = self.shared.workspace.as_deref().ok();
+        let answers = workspace.map_or(Answers::Short, Workspace::answers);
         let manner = Manner { words: translated.words, arguments, names: &names };
         let mut result = answer.into_result(answers, &manner);
-        if let Some(id) = waits.filter(|_| review_page::is_shown_to(context)) {
+        let shows_page = review_page::is_shown_to(context);
+        // The page reads what stands beside the text.
+        if !shows_page && workspace.is_some_and(|workspace| workspace.answers_as() == AnswersAs::Text) {
+            result.structured_content = None;
+        }
+        if let Some(id) = waits.filter(|_| shows_page) {
             // One question at a time: a client that can ask the person has been left to do so.
             let has_secret = !asking::takes_forms(context)
                 && self.shared.workspace.as_ref().is_ok_and(|workspace| workspace.approves_in_app(&client));

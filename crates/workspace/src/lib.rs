@@ -63,7 +63,7 @@ pub use files::walk::{Unseen, WalkScope};
 pub use files::written::canonical;
 pub use files::{catalogue, folder_lock, list, resolve, search, snapshot, survey, symbols, vault};
 pub use policy::state_folder::mark as mark_state_folder;
-pub use policy::{Answers, DialectName, ListedTools, Mode, Policy, Settings};
+pub use policy::{Answers, AnswersAs, DialectName, ListedTools, Mode, Policy, Settings};
 pub use problem::Problem;
 pub use workspace::Workspace;
 pub use workspace::files::Files;

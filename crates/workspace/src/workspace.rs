@@ -43,7 +43,7 @@ use crate::files::meant;
 use crate::files::report::Report;
 use crate::files::roots::{Root, RootSpec, Roots};
 use crate::policy::programs::Programs;
-use crate::policy::{Answers, DialectName, ListedTools, Mode, Policy};
+use crate::policy::{Answers, AnswersAs, DialectName, ListedTools, Mode, Policy};
 
 /// The folders that may be edited, with their policy, history and hooks.
 #[derive(Debug)]
@@ -187,6 +187,13 @@ impl Workspace {
     pub fn answers(&self) -> Answers {
         let answers = self.roots.all().iter().map(|root| root.policy.terms().answers);
         answers.max().unwrap_or(Answers::Short)
+    }
+
+    /// Returns the form of the answers to edits.
+    #[must_use]
+    pub fn answers_as(&self) -> AnswersAs {
+        let forms = self.roots.all().iter().map(|root| root.policy.terms().answers_as);
+        forms.max().unwrap_or(AnswersAs::Both)
     }
 
     /// Returns warnings for the user about missing folders, the settings files of the others, and hooks.

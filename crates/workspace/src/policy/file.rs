@@ -108,7 +108,9 @@ mod tests {
 
     use super::*;
     use crate::policy::settings::{Clients, DialectFor, Extensions, Folders, Seconds, ToolsFor};
-    use crate::policy::{Answers, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
+    use crate::policy::{
+        Answers, AnswersAs, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard,
+    };
 
     #[test]
     fn every_setting_can_be_said() {
@@ -136,6 +138,7 @@ syntax_guard = "refuse"
 tools = "core"
 dialect = "auto"
 answers = "full"
+answers_as = "text"
 diagnostics_wait = 0.5
 "#;
         let mut tools_for = ToolsFor::default();
@@ -167,6 +170,7 @@ diagnostics_wait = 0.5
             tools: Some(ListedTools::Core),
             dialect: Some(DialectName::Auto),
             answers: Some(Answers::Full),
+            answers_as: Some(AnswersAs::Text),
             diagnostics_wait: Some(Seconds(Duration::from_millis(500))),
             ..Settings::default()
         };

@@ -32,8 +32,9 @@ use self::globs::{GlobVerdict, Globs};
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
-    Answers, Clients, DialectFor, DialectName, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May,
-    Mode, OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
+    Answers, AnswersAs, Clients, DialectFor, DialectName, Extensions, Flag, Folders, ListedTools,
+    MAX_FILE_BYTES, May, Mode, OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard, Terms,
+    ToolsFor, reference_table,
 };
 
 /// The name of Emend's own folder in a workspace.

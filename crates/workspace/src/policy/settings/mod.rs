@@ -26,7 +26,9 @@ pub use self::lists::{Clients, Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
-pub use self::words::{Answers, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
+pub use self::words::{
+    Answers, AnswersAs, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard,
+};
 
 // The doc comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a
 // workspace may set, `client` what a command line may if the user's own file sets it too.
@@ -208,8 +210,8 @@ settings! {
             client: May::Raise,
         }
 
-        /// Which tools are listed to models. `core`: `read_file`, `search_text`, `str_replace`, `apply_patch` and `undo_edit`,
-        /// for a client with many other tools or a model with little room. A call of another one is answered all the same.
+        /// Which tools are listed to models. `core`: `read_file`, `str_replace`, `apply_patch`, `write_file`, `edit_preview`
+        /// and `undo_edit`, for a client with many other tools or a model with little room. A call of another one is answered all the same.
         tools: ListedTools {
             default: ListedTools::All,
             flag: Flag::with_value("--tools", "WHICH"),
@@ -233,6 +235,15 @@ settings! {
             default: Answers::Short,
             flag: Flag::with_value("--answers", "HOW"),
             folder: May::Nothing("how much answers say"),
+            client: May::Set,
+        }
+
+        /// The form of the answers to edits. `both`: text, and the same as structured content for programs. `text`: text alone,
+        /// for clients that show structured content to a model or a person, as Claude Code and Codex do.
+        answers_as: AnswersAs {
+            default: AnswersAs::Both,
+            flag: Flag::with_value("--answers-as", "FORM"),
+            folder: May::Nothing("the form of answers"),
             client: May::Set,
         }
 

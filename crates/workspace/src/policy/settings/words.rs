@@ -115,6 +115,16 @@ words! {
 }
 
 words! {
+    /// The form of the answers to edits.
+    AnswersAs {
+        /// Text and structured content.
+        Both "both",
+        /// Text alone.
+        Text "text",
+    }
+}
+
+words! {
     /// Whose names, arguments and manner of answering the tools have. The server has a table for each.
     DialectName {
         /// That of Claude Code.
