@@ -36,7 +36,7 @@ fn the_manifest_lists_the_tools_under_their_titles() {
     let listed: Vec<Value> = serve(&Folder::new())
         .tools()
         .into_iter()
-        .map(|tool| json!({"name": tool["name"], "description": tool["title"]}))
+        .map(|tool| json!({"name": tool["name"], "description": tool["annotations"]["title"]}))
         .collect();
     assert_eq!(written("packaging/manifest.json")["tools"], Value::from(listed));
 }

@@ -66,14 +66,14 @@ fn each_client_is_listed_the_tools_that_its_name_stands_for() {
     let all = launch(&folder).legacy().tools().len();
     assert_eq!(ask(&configured(&folder, "tools = 'core'\ntools_for = { testkit = 'all' }")), [all, all]);
     let few = configured(&folder, "tools_for = { TestKit = 'core' }");
-    assert_eq!(ask(&few), [5, 5]);
+    assert_eq!(ask(&few), [6, 6]);
     let server = HttpServer::start(&few);
     let listed = |client: Http| number(&client.request("tools/list", json!({})).unwrap());
     let client = |name: &str| server.client().called(name);
-    assert_eq!((listed(client("testkit")), listed(client("testkit").legacy())), (5, 5));
+    assert_eq!((listed(client("testkit")), listed(client("testkit").legacy())), (6, 6));
     assert_eq!((listed(client("zed")), listed(client("zed").legacy())), (all, all));
     let flag = launch(&folder).argument("--tools-for").argument("testkit=core");
-    assert_eq!(ask(&flag), [5, 5]);
+    assert_eq!(ask(&flag), [6, 6]);
 }
 
 #[test]

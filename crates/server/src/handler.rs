@@ -52,17 +52,15 @@ const LEGACY_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resourc
 const MODERN_METHODS: [&str; 1] = ["subscriptions/listen"];
 
 /// The instructions for a model, the most important first, since some clients cut long ones.
-const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
-nothing changes and the answer says how to mend the call.\n\
-- Find files with list_files and search_text; read a file with read_file before editing it. Small change in one file: str_replace. Several places or \
-files, or moves and deletions: one apply_patch. One text in many files: replace_in_files. New file: write_file.\n\
-- Every answer gives the file's new version; edits in a row need no new reading.\n\
-- If a call is refused, nothing was changed. The answer shows the real lines or all the places: mend the \
-call from it instead of sending the same one again. stale-file means that somebody else changed the file; \
-the answer shows what.\n\
-- Unsure about a large edit: edit_preview, look at the diff, then apply_preview. An edit that was a mistake: \
-undo_edit.\n\
-- Paths are relative to the workspace; line endings, encodings and file modes are kept for you.\n\
+const INSTRUCTIONS: &str = "Edit, create, move, delete and undo files with Emend's tools instead of a shell: every edit \
+lands exactly where it was meant, whole, or nothing changes and the answer says how to fix the call.\n\
+- Find with list_files and search_text; read with read_file before you edit. A small change: str_replace. Several places or \
+files, moves or deletions: one apply_patch. One text in many files: replace_in_files. A new file: write_file.\n\
+- Every answer gives the file's new version; the next edit needs no new reading.\n\
+- A refused call changed nothing. The answer shows the real lines or all places: fix the call from it. \
+stale-file: somebody else changed the file; the answer shows what.\n\
+- Unsure about a large edit: edit_preview, then apply_preview. A mistake: undo_edit.\n\
+- Paths are relative to the workspace. Line endings, encodings and file modes are kept.\n\
 - More, with examples: the resource skill://emend/SKILL.md.";
 
 /// The MCP server, as one session sees it. A cheap handle: clones share everything.

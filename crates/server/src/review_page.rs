@@ -40,7 +40,7 @@ pub(crate) fn add_to(listed: &mut Vec<ListedTool>) {
         let own =
             tools::find(&tool.name).filter(|own| matches!(own.about.effect, Effect::Shows | Effect::Edits));
         if own.is_some() {
-            tool.meta = Some(metadata(shown.clone()));
+            tool.meta.get_or_insert_default().extend(metadata(shown.clone()));
         }
     }
     let for_page = metadata(json!({"ui": {"visibility": ["app"]}}));

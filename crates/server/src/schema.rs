@@ -25,25 +25,43 @@ pub fn generate<T: JsonSchema>() -> JsonObject {
     }
 }
 
+/// Returns a schema as clients see it. The list of tools is read at the start of every conversation, so it does not say for
+/// each object whether more arguments are allowed, nor again what an argument within another one is, if the tool has one of
+/// that name. Calls are checked by the whole schema.
+pub fn listed(schema: JsonObject) -> JsonObject {
+    let mut listed = without(schema, |key, value| key == "additionalProperties" && value.is_boolean());
+    if let Some(Value::Object(arguments)) = listed.get_mut("properties") {
+        let names: Vec<String> = arguments.keys().cloned().collect();
+        for argument in arguments.values_mut() {
+            let object = if argument.get("items").is_some() { &mut argument["items"] } else { argument };
+            let Some(Value::Object(within)) = object.get_mut("properties") else { continue };
+            within.retain(|name, _| !names.contains(name));
+            if within.is_empty() {
+                object.as_object_mut().map(|object| object.remove("properties"));
+            }
+        }
+    }
+    listed
+}
+
 /// Removes all descriptions from a schema, for arguments that another schema describes already.
 pub fn without_descriptions(schema: JsonObject) -> JsonObject {
-    fn strip(value: &mut Value) {
+    // The value of a property named `description` is a schema, not a text.
+    without(schema, |key, value| key == "description" && value.is_string())
+}
+
+/// Removes keywords from a schema, at any depth.
+fn without(mut object: JsonObject, goes: fn(&str, &Value) -> bool) -> JsonObject {
+    fn strip(value: &mut Value, goes: fn(&str, &Value) -> bool) {
         match value {
-            Value::Object(object) => {
-                // The value of a property named `description` is a schema, not a text.
-                object.retain(|key, value| key != "description" || !value.is_string());
-                object.values_mut().for_each(strip);
-            }
-            Value::Array(items) => items.iter_mut().for_each(strip),
+            Value::Object(object) => *object = without(std::mem::take(object), goes),
+            Value::Array(items) => items.iter_mut().for_each(|item| strip(item, goes)),
             _ => {}
         }
     }
-    let mut schema = Value::Object(schema);
-    strip(&mut schema);
-    match schema {
-        Value::Object(object) => object,
-        _ => JsonObject::new(),
-    }
+    object.retain(|key, value| !goes(key, value));
+    object.values_mut().for_each(|value| strip(value, goes));
+    object
 }
 
 fn make_plain(schema: &mut Value) {

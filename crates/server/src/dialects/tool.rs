@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool as ListedTool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as ListedTool};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -164,12 +164,7 @@ impl DialectTool {
 
     /// Returns the tool as it is listed.
     pub(super) fn listed(&self) -> ListedTool {
-        let edits = self.edits();
-        let annotations =
-            ToolAnnotations::from_raw(None, Some(!edits), edits.then_some(true), None, Some(false));
-        ListedTool::new(self.about.name, self.about.description, Arc::clone(&self.input))
-            .with_title(self.about.title)
-            .with_annotations(annotations)
+        self.about.listed(&self.input, None)
     }
 }
 

@@ -26,7 +26,7 @@ impl ToolArguments for Diagnostics {
     const ABOUT: About = About {
         name: "diagnostics",
         title: "Show errors and warnings",
-        description: "What language servers find wrong in files now. The answer to an edit tells what it changed.",
+        description: "What language servers find wrong in files now.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

@@ -48,10 +48,9 @@ fn single_problem(problem: impl Into<Problem>) -> Vec<Problem> {
 impl ToolArguments for StrReplace {
     const ABOUT: About = About {
         name: "str_replace",
-        title: "Replace text in a file",
-        description: "Replace a piece of text in one file, or insert lines beside it. old_string \
-must occur exactly once: copy it from a reading, with enough lines around it to be unique. Else nothing changes \
-and the answer shows the nearest lines or all places.",
+        title: "Edit a file: replace text",
+        description: "Replace a text in one file, or insert lines beside it. old_string must occur exactly once: copy it \
+from a reading, with enough lines around it to be unique.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: true,
@@ -88,9 +87,9 @@ impl EditTool for StrReplace {
 impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
-        title: "Replace, move or copy lines",
-        description: "Replace, insert, delete, move or copy lines by number or symbol, as a version has them, or cells of \
-notebooks. If a file changed since, they are followed, or refused.",
+        title: "Edit lines: replace, move or copy",
+        description: "Replace, insert, delete, move or copy lines by number or symbol, or notebook cells. Numbers are those of \
+version, and are followed if the file changed since.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -115,9 +114,9 @@ impl EditTool for ReplaceLines {
 impl ToolArguments for ApplyPatch {
     const ABOUT: About = About {
         name: "apply_patch",
-        title: "Apply a patch to several files",
+        title: "Edit files: apply a patch",
         description: concat!(
-            "Change, create, move or delete files at once, all or none. The patch:\n",
+            "Change, create, move or delete files, all or none. The patch:\n",
             "*** Begin Patch\n",
             "*** Update File: src/a.py\n",
             "@@ def f():\n",
@@ -128,10 +127,10 @@ impl ToolArguments for ApplyPatch {
             "+print('new')\n",
             "*** Delete File: old.py\n",
             "*** End Patch\n",
-            "Every line of a change starts with a space (kept), - (removed) or + (added), then the line of the file with \
-     its own indentation. No line numbers: give about three kept lines around each change, and an @@ line with the \
-     enclosing function or class where they are not unique. '*** Move to: path' after an Update header renames. \
-     Deleting needs a full reading or the version. Unified and git diffs and SEARCH/REPLACE blocks are taken too.",
+            "Each line of a change starts with a space (kept), - (removed) or + (added), then the line as in the file. No line \
+     numbers: give about three kept lines around each change, and an @@ line with the enclosing function or class where \
+     they are not unique. '*** Move to: path' after an Update header renames. Unified and git diffs and SEARCH/REPLACE \
+     blocks work too.",
         ),
         effect: Effect::Edits,
         is_idempotent: true,
@@ -161,9 +160,9 @@ impl EditTool for ApplyPatch {
 impl ToolArguments for ApplySketch {
     const ABOUT: About = About {
         name: "apply_sketch",
-        title: "Apply a sketch",
-        description: "Change a file by its new code, with comment lines '... existing code ...' for what stays and \
-'... removed ...' for what goes. Each part begins and ends with an unchanged line.",
+        title: "Edit a file: apply a sketch",
+        description: "The new code, with comment lines '... existing code ...' for what stays and '... removed ...' for \
+what goes. Each part begins and ends with an unchanged line.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -182,12 +181,11 @@ impl EditTool for ApplySketch {
 impl ToolArguments for WriteFile {
     const ABOUT: About = About {
         name: "write_file",
-        title: "Write a whole file",
-        description: "Create a file with its folders, or replace the whole of one: read all of it first, or send \
-its version. For a part of a file, str_replace is shorter and safer.",
+        title: "Create or overwrite a file",
+        description: "Create a file with its folders, or replace a whole file, which must be read first.",
         effect: Effect::Edits,
         is_idempotent: true,
-        is_core: false,
+        is_core: true,
     };
 }
 
@@ -201,7 +199,7 @@ impl ToolArguments for DeleteFile {
     const ABOUT: About = About {
         name: "delete_file",
         title: "Delete a file",
-        description: "Delete a file. Read all of it first or send its version.",
+        description: "Delete a file, which must be read first.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

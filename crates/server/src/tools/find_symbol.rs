@@ -42,11 +42,12 @@ impl ToolArguments for FindSymbol {
     const ABOUT: About = About {
         name: "find_symbol",
         title: "Find a symbol",
-        description: "Where a symbol is defined, used or implemented, as language servers say. Answers as search_text does.",
+        description: "Where a symbol is defined, used or implemented, by language servers.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,
     };
+    const SEARCH_WORDS: Option<&'static str> = Some("go to definition, references");
 }
 
 impl Tool for FindSymbol {

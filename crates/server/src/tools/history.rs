@@ -28,9 +28,8 @@ const SHOWN: usize = 48_000;
 impl ToolArguments for UndoEdit {
     const ABOUT: About = About {
         name: "undo_edit",
-        title: "Take an edit back",
-        description: "Take an edit back in all of its files: the one of this id, or the newest of this session. \
-Refused if a file changed since. To have it again, undo the undo.",
+        title: "Undo an edit",
+        description: "Undo an edit in all of its files: this one, or the newest of this session. To redo, undo the undo.",
         effect: Effect::Edits,
         is_idempotent: false,
         is_core: true,
@@ -85,7 +84,7 @@ fn check_may_undo(call: &Call<'_>, id: &str) -> Result<(), Problem> {
 impl ToolArguments for EditHistory {
     const ABOUT: About = About {
         name: "edit_history",
-        title: "Show past edits",
+        title: "Show the edit history",
         description: "List past edits, or show one of them.",
         effect: Effect::Reads,
         is_idempotent: false,

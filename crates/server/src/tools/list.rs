@@ -29,11 +29,12 @@ impl ToolArguments for ListFiles {
     const ABOUT: About = About {
         name: "list_files",
         title: "List files",
-        description: "List files with sizes, or outline them. Ignored files are left out unless path names their folder.",
+        description: "List files with sizes, or outline them. Ignored files are skipped unless path names their folder.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,
     };
+    const SEARCH_WORDS: Option<&'static str> = Some("glob, find files");
 }
 
 impl Tool for ListFiles {

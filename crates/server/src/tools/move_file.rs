@@ -29,7 +29,7 @@ impl ToolArguments for MoveFile {
     const ABOUT: About = About {
         name: "move_file",
         title: "Move or rename a file",
-        description: "Move or rename a file, and its imports where a language server knows them; other mentions are told.",
+        description: "Move or rename a file. A language server, if there is one, updates its imports; other mentions are listed.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -24,11 +24,10 @@ impl ToolArguments for EditPreview {
     const ABOUT: About = About {
         name: "edit_preview",
         title: "Preview an edit",
-        description: "Show what an edit would do: the diff, numbered hunks, and a \
-handle for apply_preview.",
+        description: "Show the diff of an edit, its hunks by number, and a handle for apply_preview.",
         effect: Effect::Shows,
         is_idempotent: false,
-        is_core: false,
+        is_core: true,
     };
 }
 

@@ -23,8 +23,7 @@ impl ToolArguments for ReadFile {
     const ABOUT: About = About {
         name: "read_file",
         title: "Read a file",
-        description: "Read numbered lines of text files, with their version. Read before you edit: changes of \
-others are noticed then. The number and the tab are not part of a line.",
+        description: "Read numbered lines of text files, with their version. Number and tab are no part of a line.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: true,

@@ -36,7 +36,7 @@ impl ToolArguments for RenameSymbol {
     const ABOUT: About = About {
         name: "rename_symbol",
         title: "Rename a symbol",
-        description: "Rename a symbol where a language server finds it, in all files. Tells which mentions stay.",
+        description: "Rename a symbol in all files with a language server. Tells which mentions stay.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

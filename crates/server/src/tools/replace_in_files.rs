@@ -22,8 +22,8 @@ const FILES: usize = 100;
 impl ToolArguments for ReplaceInFiles {
     const ABOUT: About = About {
         name: "replace_in_files",
-        title: "Replace in files",
-        description: "Replace a text in all files that path and glob take, as one edit.",
+        title: "Find and replace in files",
+        description: "Replace a text in all files of path and glob, as one edit.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

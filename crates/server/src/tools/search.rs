@@ -20,8 +20,9 @@ impl ToolArguments for SearchText {
 version, for replace_lines. Ignored and binary files are left out. Not a reading.",
         effect: Effect::Reads,
         is_idempotent: false,
-        is_core: true,
+        is_core: false,
     };
+    const SEARCH_WORDS: Option<&'static str> = Some("grep");
 }
 
 impl Tool for SearchText {

@@ -20,13 +20,13 @@ use crate::{arguments, messages, schema};
 impl ToolArguments for SetValue {
     const ABOUT: About = About {
         name: "set_value",
-        title: "Set a value by its key",
-        description: "Set, add or remove values in JSON, TOML, YAML, .env and INI files by key. Comments, order and \
-all else stay as they are.",
+        title: "Edit JSON, TOML or YAML: set a value",
+        description: "Set, add or remove values by key in JSON, TOML, YAML, .env and INI files. All else stays as it is.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
     };
+    const SEARCH_WORDS: Option<&'static str> = Some("config");
 }
 
 impl EditTool for SetValue {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool as ListedTool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool as ListedTool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tracing::field::Empty;
@@ -32,8 +32,28 @@ pub struct About {
     pub effect: Effect,
     /// Whether a repeated call changes nothing more.
     pub is_idempotent: bool,
-    /// Whether it is one of the few tools that most work needs.
+    /// Whether it is one of the few tools that most work needs: clients that load tools only when a model searches for them
+    /// are asked to load these at once.
     pub is_core: bool,
+}
+
+impl About {
+    /// Returns the tool as clients see it in the list. What clients assume without being told is left out.
+    pub(crate) fn listed(&self, input: &JsonObject, search_words: Option<&str>) -> ListedTool {
+        let reads = !matches!(self.effect, Effect::Edits | Effect::Decides);
+        let annotations =
+            ToolAnnotations::from_raw(Some(self.title.to_owned()), reads.then_some(true), None, None, None);
+        let tool = ListedTool::new(self.name, self.description, schema::listed(input.clone()))
+            .with_annotations(annotations);
+        let mut meta = MetaObject::default();
+        if self.is_core {
+            meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
+        }
+        if let Some(words) = search_words {
+            meta.insert("anthropic/searchHint".to_owned(), words.into());
+        }
+        if meta.is_empty() { tool } else { tool.with_meta(meta) }
+    }
 }
 
 /// The effect of a tool on files.
@@ -76,6 +96,8 @@ pub(super) trait ToolArguments: DeserializeOwned + JsonSchema {
     const ABOUT: About;
     /// Whether the tool is listed only where there is an apply model.
     const NEEDS_MODEL: bool = false;
+    /// Words by which a model may search for the tool, beyond those of its name and title.
+    const SEARCH_WORDS: Option<&'static str> = None;
 
     /// Generates the schema of the arguments.
     fn schema() -> JsonObject {
@@ -135,6 +157,7 @@ pub struct ToolSpec {
     pub about: About,
     /// Whether it is listed only where there is an apply model.
     pub needs_model: bool,
+    search_words: Option<&'static str>,
     /// The schema of its arguments.
     pub input: Arc<JsonObject>,
     run: Run,
@@ -155,6 +178,7 @@ impl ToolSpec {
         Self {
             about: T::ABOUT,
             needs_model: T::NEEDS_MODEL,
+            search_words: T::SEARCH_WORDS,
             input: Arc::new(T::schema()),
             run,
             as_edit: None,
@@ -169,6 +193,7 @@ impl ToolSpec {
         Self {
             about: T::ABOUT,
             needs_model: T::NEEDS_MODEL,
+            search_words: T::SEARCH_WORDS,
             input: Arc::new(T::schema()),
             run,
             as_edit: Some(as_edit),
@@ -217,23 +242,7 @@ impl ToolSpec {
     /// Returns the tool as clients see it in the list.
     #[must_use]
     pub fn listed(&self) -> ListedTool {
-        let edits = self.about.effect == Effect::Edits;
-        let idempotent = self.about.is_idempotent;
-        // The destructive and idempotent hints only mean something for a tool that edits.
-        let annotations = ToolAnnotations::from_raw(
-            None,
-            Some(!edits && self.about.effect != Effect::Decides),
-            edits.then_some(true),
-            (edits && idempotent).then_some(true),
-            Some(false),
-        );
-        let tool = ListedTool::new(self.about.name, self.about.description, Arc::clone(&self.input))
-            .with_title(self.about.title)
-            .with_annotations(annotations);
-        match self.about.effect {
-            Effect::Reads | Effect::Decides => tool,
-            Effect::Shows | Effect::Edits => tool.with_raw_output_schema(outcome_schema()),
-        }
+        self.about.listed(&self.input, self.search_words)
     }
 }
 
@@ -245,11 +254,4 @@ fn understand<T: EditTool>(
     let _span = tracing::debug_span!("parse", tool = T::ABOUT.name).entered();
     let origin = call.origin(T::ABOUT, given.raw());
     given.read()?.request(call, origin)
-}
-
-/// The schema of what tools that edit answer. It says no more than that this is an object, since the list of tools repeats
-/// it for each of them, and an answer names its own fields.
-fn outcome_schema() -> Arc<JsonObject> {
-    static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
-    Arc::clone(SCHEMA.get_or_init(|| Arc::new(JsonObject::from_iter([("type".to_owned(), "object".into())]))))
 }

@@ -23,11 +23,11 @@ pub struct ReadFile {
     pub offset: Option<usize>,
     /// Lines (default 2000).
     pub limit: Option<usize>,
-    /// Or a definition, heading or JSON key: its name or path (Class.method).
+    /// Or a definition, heading or key: its name or path (Class.method).
     pub symbol: Option<String>,
-    /// Or a notebook's cell: its id, or number from 0.
+    /// Or a notebook cell: its id, or number from 0.
     pub cell: Option<String>,
-    /// Several readings, each with these arguments.
+    /// Several readings, each with these.
     pub files: Option<Vec<JsonObject>>,
 }
 
@@ -82,11 +82,11 @@ pub struct ListFiles {
     /// The folder or file (default: all).
     #[schemars(description = "")]
     pub path: Option<String>,
-    /// Files of this name (*.rs) or path (src/**/*.ts); ! before it: all others.
+    /// A name (*.rs) or path (src/**/*.ts); after !: all others.
     pub glob: Option<String>,
-    /// From 1 (default: what fits).
+    /// Default: what fits.
     pub depth: Option<usize>,
-    /// What each file defines, by lines.
+    /// What each file defines.
     pub outline: Option<bool>,
 }
 
@@ -113,23 +113,24 @@ pub struct StrReplace {
     /// The file to edit.
     #[schemars(description = "")]
     pub path: String,
-    /// The exact text to replace, without line numbers. Must occur once.
+    /// The exact text, without line numbers.
     pub old_string: Option<String>,
-    /// What to put in its place, literally. Empty deletes.
+    /// What replaces it, literally. Empty deletes.
     pub new_string: Option<String>,
-    /// Or lines to put below those of old_string, or without old_string at the end of the file. "x\n\n" ends with a blank line.
+    /// Or lines to put below those of old_string; without it, at the end of the file. "x\n\n" ends with a blank line.
     pub insert_after: Option<String>,
-    /// Or lines to put above them, or at the start.
+    /// Or above them, or at the start.
     pub insert_before: Option<String>,
     /// Replace every occurrence.
+    #[schemars(description = "")]
     pub replace_all: Option<bool>,
-    /// Replace all, if there are exactly so many.
+    /// Replace all, if there are so many.
     pub expected_count: Option<usize>,
     /// In this cell of a notebook.
     pub cell: Option<String>,
     /// Refuse unless this is its version.
     pub version: Option<String>,
-    /// Several of these, all found in the same text.
+    /// Several, each with these but path, all found in the same text.
     pub edits: Option<Vec<OneEdit>>,
 }
 
@@ -236,13 +237,13 @@ pub struct ApplyPatch {
     #[schemars(description = "")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// Instead of patch: a file in the workspace that holds it.
+    /// Or a file that holds the patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch_path: Option<String>,
-    /// The file to change, where the patch names none.
+    /// The file, if the patch names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What the patch is written in (default: recognised).
+    /// Default: recognised.
     #[schemars(extend("enum" = ["v4a", "unified", "context", "ed", "rcs", "search-replace", "whole"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
@@ -300,7 +301,7 @@ pub struct OneValue {
     pub json: Option<String>,
     /// Refuse unless it is this.
     pub expected: Option<String>,
-    /// Add a key like another; in lists, before that index (-1: end).
+    /// Add; in lists, before that index (-1: end).
     pub insert: Option<bool>,
     /// The key below the new one.
     #[schemars(description = "")]
@@ -319,17 +320,17 @@ pub struct ReplaceLines {
     /// The file to edit.
     #[schemars(description = "")]
     pub path: String,
-    /// Whose lines these are; required, but for from alone.
+    /// Required, but for from alone.
     pub version: Option<String>,
-    /// The first one, from 1.
+    /// From 1.
     pub start_line: Option<usize>,
-    /// The last one; start_line - 1 inserts before it.
+    /// start_line - 1 inserts before it.
     pub end_line: Option<usize>,
     /// Or a definition or key, as in read_file.
     pub symbol: Option<String>,
-    /// Or a notebook's cell; lines are then of its source.
+    /// Or a notebook cell.
     pub cell: Option<String>,
-    /// Beside the symbol or cell, which stays.
+    /// Insert beside the symbol or cell.
     #[schemars(extend("enum" = ["before", "after"]))]
     pub insert: Option<String>,
     /// Of the cell.
@@ -337,9 +338,9 @@ pub struct ReplaceLines {
     pub kind: Option<String>,
     /// Else they stay.
     pub clear_outputs: Option<bool>,
-    /// What to put there, literally. Empty deletes.
+    /// Literally. Empty deletes.
     pub new_text: Option<String>,
-    /// Instead of new_text: lines or a cell to copy or move. With only path beside it: into a new file.
+    /// Or lines to copy or move: path and version, then as above. Beside path alone: into a new file.
     pub from: Option<LinesOfFile>,
 }
 
@@ -375,7 +376,7 @@ pub struct LinesOfFile {
     pub(crate) cell: Option<String>,
     #[serde(rename = "move")]
     pub(crate) is_moved: Option<bool>,
-    /// Shift them by so many spaces or tabs.
+    /// Shift by so many spaces or tabs.
     #[schemars(range(min = -99, max = 99))]
     pub(crate) indent: Option<i8>,
 }
@@ -510,9 +511,9 @@ pub struct ReplaceInFiles {
     /// All places of it are replaced.
     #[schemars(description = "")]
     pub old_string: String,
-    /// What to put there. Empty deletes.
+    /// Empty deletes.
     pub new_string: String,
-    /// old_string is an expression for one line, $1 in new_string its group.
+    /// old_string is one, for one line; $1 or ${1} in new_string is its group.
     pub regex: Option<bool>,
     /// No part of a word.
     #[schemars(description = "")]
@@ -520,7 +521,7 @@ pub struct ReplaceInFiles {
     /// Upper and lower case are the same.
     #[schemars(description = "")]
     pub ignore_case: Option<bool>,
-    /// Both are code: in f($A, $$$B), $A is a node, $$$B any number.
+    /// Both are code; in f($A, $$$B), $A is a node, $$$B any number.
     pub ast: Option<bool>,
     /// The folder or file (default: all).
     #[schemars(description = "")]
@@ -538,7 +539,7 @@ pub struct ReplaceInFiles {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditFiles {
-    /// Each with the name of its tool and that tool's arguments.
+    /// Each with an edit tool (not rename_symbol) and its arguments.
     pub edits: Vec<EditOfSeveral>,
 }
 
@@ -547,6 +548,7 @@ pub struct EditFiles {
 #[schemars(description = "")]
 pub struct EditOfSeveral {
     /// The tool.
+    #[schemars(description = "")]
     pub tool: String,
     /// Its arguments.
     #[serde(flatten)]
@@ -576,7 +578,7 @@ pub struct MoveFile {
     /// The file.
     #[schemars(description = "")]
     pub from: String,
-    /// Its new path, the name included.
+    /// The whole new path.
     pub to: String,
 }
 
@@ -617,9 +619,9 @@ pub struct ApplyPreview {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Diagnostics {
-    /// Files (default: those that you read or edited).
+    /// Default: those that you read or edited.
     pub paths: Option<Vec<String>>,
-    /// And what servers offer to do about them, for apply_preview.
+    /// And quick fixes, for apply_preview.
     pub fixes: Option<bool>,
 }
 
@@ -630,7 +632,7 @@ pub struct UndoEdit {
     /// The edit to take back.
     #[schemars(description = "")]
     pub edit: Option<String>,
-    /// Or the newest edit of this session that touched this file.
+    /// Or the newest edit of this file in this session.
     pub path: Option<String>,
 }
 

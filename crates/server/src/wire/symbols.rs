@@ -11,16 +11,16 @@ pub struct RenameSymbol {
     /// A file with it.
     #[schemars(description = "")]
     pub path: String,
-    /// Its name, as in read_file, or as it stands in line.
+    /// Its name, as in read_file or in line.
     pub symbol: Option<String>,
-    /// Where it stands, if it is no definition or one of several.
+    /// If it is no definition or one of several.
     pub line: Option<usize>,
-    /// From 1, if it stands there twice.
+    /// If it is there twice.
     pub column: Option<usize>,
     /// Without its path.
     #[schemars(description = "")]
     pub new_name: String,
-    /// Though more in code stays than changes.
+    /// Although more mentions in code stay than change.
     pub despite_mentions: Option<bool>,
     /// The version, if it must be this.
     #[schemars(description = "")]
