@@ -10,6 +10,7 @@ mod edit_ids;
 mod events;
 mod exit;
 mod history;
+mod hook;
 mod http;
 mod init;
 mod logging;
@@ -81,6 +82,8 @@ enum Command {
     Events(Box<events::Arguments>),
     /// Add Emend to a client's configuration, after showing the change.
     Init(Box<init::Arguments>),
+    /// Show a person the diff of an edit, run by a client after each call.
+    Hook(hook::Arguments),
     /// Say what is wrong with a set-up, and what to do about it.
     Doctor(Box<doctor::Arguments>),
     /// Print what a shell needs to complete Emend's commands.
@@ -103,6 +106,7 @@ impl Command {
             | Self::Events(_)
             | Self::Approve(_)
             | Self::Completions(_)
+            | Self::Hook(_)
             | Self::Review(_)
             | Self::Demo(_) => Output::of_errors(),
             Self::Apply(arguments) => arguments.patch.output.output(),
@@ -132,6 +136,7 @@ impl Command {
             Self::Redo(arguments) => undo::redo(arguments, output),
             Self::Events(arguments) => events::run(arguments),
             Self::Init(arguments) => init::run(arguments, output),
+            Self::Hook(_) => Ok(hook::run()),
             Self::Doctor(arguments) => doctor::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, output),
             Self::Approve(arguments) => approve::run(arguments, output),
@@ -142,6 +147,10 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    // A client waits for it after each call.
+    if hook::is_called() {
+        return hook::run().into();
+    }
     logging::report_panics_by_place();
     completions::answer(Arguments::command);
     let arguments = match Arguments::try_parse() {

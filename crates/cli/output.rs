@@ -113,6 +113,12 @@ impl Colours {
         Self(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
     }
 
+    /// Colours for what Claude Code shows: in its terminal, and not in the editors and programs that start it.
+    pub(crate) fn of_claude_code() -> Self {
+        let variable = |name| std::env::var_os(name).unwrap_or_default();
+        Self(variable("CLAUDE_CODE_ENTRYPOINT") == "cli" && variable("NO_COLOR").is_empty())
+    }
+
     /// Colours a unified diff. Inside a hunk, a line that looks like a header is content.
     pub(crate) fn diff(self, diff: &str) -> String {
         if !self.0 {

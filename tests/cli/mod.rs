@@ -9,6 +9,7 @@ mod doctor;
 mod ending;
 mod events;
 mod history;
+mod hook;
 mod init;
 mod log;
 #[cfg(unix)]

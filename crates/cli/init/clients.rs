@@ -317,6 +317,11 @@ impl Client {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
+    /// Whether the client can show the diff of an edit by a hook, which stands in the file of the preference's settings.
+    pub(crate) fn has_hook(self) -> bool {
+        self == Self::ClaudeCode
+    }
+
     /// The client's configuration file of this scope, if there is one.
     pub(crate) fn file(self, scope: Scope, project: &Path, system: &System) -> Option<PathBuf> {
         self.facts().file.of(scope, project, system)

@@ -2,7 +2,7 @@
 //! its bytes, since comments, order and indentation are somebody's work.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -13,6 +13,14 @@ pub(super) const NAME: &str = "emend";
 
 /// Where opencode has its permissions: rules, or one word for all.
 const PERMISSION: &str = "permission";
+
+/// Where Claude Code has the hooks that run after a tool.
+const AFTER: &str = "PostToolUse";
+const COMMAND: &str = "command";
+/// The end of the command of our hook.
+pub(super) const HOOK: &str = " hook claude-code";
+/// The tools of Emend as a server of its own, and of its plug-in.
+const TOOLS: &str = "mcp__(plugin_emend_)?emend__.*";
 
 /// The fields of an entry, in the order in which they are written.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
@@ -94,6 +102,39 @@ pub(crate) fn put_setting(text: &str, at: &[&str], wanted: Wanted) -> Result<Str
     };
     set(&object, name, &value);
     Ok(root.to_string())
+}
+
+/// The command of our hook in Claude Code's settings, if it is there.
+pub(crate) fn hook(text: &str) -> Option<String> {
+    let command = |hook: CstObject| Some(hook.get(COMMAND)?.to_serde_value()?.as_str()?.to_owned());
+    command(our_hook(&parse_json(text).ok()?.object_value()?.object_value("hooks")?.array_value(AFTER)?)?)
+}
+
+/// Returns the text of Claude Code's settings with our hook, which runs this command. Other hooks stay.
+pub(crate) fn put_hook(text: &str, command: &str) -> Result<String, Unfit> {
+    let root = parse_json(if text.trim().is_empty() { "{}\n" } else { text })?;
+    let hooks = below(&root, &["hooks"])?;
+    once(&hooks, AFTER)?;
+    let groups =
+        hooks.array_value_or_create(AFTER).ok_or_else(|| unfit(format!("'hooks.{AFTER}' is no list")))?;
+    match our_hook(&groups) {
+        Some(hook) => set(&hook, COMMAND, &command.into()),
+        None => {
+            let hook = json!({"type": COMMAND, COMMAND: command});
+            drop(groups.append(input(&json!({"matcher": TOOLS, "hooks": [hook]}))));
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// Our hook in this list, whatever the path of its program is.
+fn our_hook(groups: &CstArray) -> Option<CstObject> {
+    let is_ours = |hook: &CstObject| {
+        let command = hook.get(COMMAND).and_then(|command| command.to_serde_value());
+        command.is_some_and(|command| command.as_str().is_some_and(|command| command.ends_with(HOOK)))
+    };
+    let hooks = groups.elements().into_iter().filter_map(|group| group.as_object()?.array_value("hooks"));
+    hooks.flat_map(|hooks| hooks.elements()).filter_map(|hook| hook.as_object()).find(is_ours)
 }
 
 impl Wanted {

@@ -130,6 +130,10 @@ impl SetUp {
             }
         }
         let settings = preference.file.of(self.scope, &self.project, &self.system);
+        if let Some(path) = settings.as_ref().filter(|_| self.client.has_hook()) {
+            let draft = self.draft(&mut drafts, path)?;
+            draft.body = self.with_hook(draft)?;
+        }
         if let Some(path) = settings.filter(|_| prefers && !preference.settings.is_empty()) {
             let draft = self.draft(&mut drafts, &path)?;
             for (at, wanted) in preference.settings {
@@ -202,8 +206,13 @@ impl SetUp {
             for kept in taken.kept {
                 remarks.push(format!("{}: {kept} has been changed since, so it stays.", file.shown()));
             }
+            let has_hook = taken.text.as_deref().and_then(entry::hook).is_some();
             let is_unknown = record.steps.is_empty() && kind == Kind::Settings(self.client.format());
-            if is_unknown && (names_emend(self.client, &file) || self.prefers_emend(&file, &path)) {
+            let is_named = names_emend(self.client, &file) || self.prefers_emend(&file, &path) || has_hook;
+            if has_hook && !is_unknown {
+                remarks.push(format!("{}: the hook has been changed since, so it stays.", file.shown()));
+            }
+            if is_unknown && is_named {
                 remarks.push(format!(
                     "{} names Emend, but this command did not write that, as far as its records go. So it stays. If you do \
                      not want it, take it out by hand.",
@@ -280,6 +289,17 @@ impl SetUp {
             return Ok(text.clone());
         }
         entry::put(text, format, key, &entry).map_err(|why| file.unfit(why))
+    }
+
+    /// The text of the client's settings with our hook in it. One that starts this program stays as it is.
+    fn with_hook(&self, draft: &Draft) -> Result<String, Stop> {
+        let there = entry::hook(&draft.body);
+        let program = there.as_deref().and_then(|command| command.strip_suffix(entry::HOOK));
+        let program = program.and_then(|program| program::meant_by(program.trim_matches('"')));
+        if program.is_some_and(|program| program::is_own(&program)) {
+            return Ok(draft.body.clone());
+        }
+        entry::put_hook(&draft.body, &self.start.hook()).map_err(|why| draft.file.unfit(why))
     }
 
     /// Whether this is the file with the settings that make the client prefer Emend, and has them all.
