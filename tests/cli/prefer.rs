@@ -295,15 +295,41 @@ fn a_subfolder_is_a_project_of_its_own() {
     assert_eq!(files(&folder), before);
 }
 
+/// Whenever the command is interrupted, the client has an edit tool: its own or Emend's.
 #[test]
-fn claude_code_is_set_for_all_projects_but_for_its_entry() {
+fn a_client_loses_its_own_tools_last_and_gets_them_back_first() {
+    for (client, flags, file, _) in CLIENTS {
+        let folder = Folder::new();
+        let written = |more: &str| {
+            let done = init(&folder, client, &[flags, &[more]].concat());
+            let files = done["files"].as_array().unwrap().iter();
+            let paths = files.map(|file| file["file"].as_str().unwrap().to_owned());
+            paths.filter(|path| !path.ends_with(".md") && !path.ends_with(".mdc")).collect::<Vec<_>>()
+        };
+        let added = written("--prefer");
+        assert!(added[0].ends_with(file.trim_start_matches("../home/")), "{client}: {added:?}");
+        let removed: Vec<String> = written("--remove").into_iter().rev().collect();
+        assert_eq!(removed, added, "{client}");
+    }
+}
+
+#[test]
+fn claude_code_is_set_for_all_projects_once_it_has_emend_there() {
     let folder = Folder::with([("../home/.claude/CLAUDE.md", "# Mine\n")]);
-    let done = init(&folder, "claude-code", &["--global", "--prefer"]);
-    assert!(done["remarks"][0].as_str().unwrap().contains("claude mcp add --scope user"), "{done}");
-    assert_eq!(
-        document(&folder.text("../home/.claude/settings.json"))["permissions"]["deny"],
-        json!(["Edit", "Write"])
-    );
+    let before = files(&folder);
+    for flags in [&["--global", "--prefer"][..], &["--global"]] {
+        let refused = emend(&folder, &[&["init", "claude-code", "--yes"], flags].concat()).ends(2).log;
+        assert!(refused.contains("claude mcp add --scope user emend"), "{refused}");
+        assert_eq!(files(&folder), before);
+    }
+    let own = json!({"mcpServers": {"emend": {"command": "emend", "args": ["serve", "--workspace", "."]}}});
+    folder.write("../home/.claude.json", own.to_string());
+    let settings = || document(&folder.text("../home/.claude/settings.json"));
+    init(&folder, "claude-code", &["--global"]);
+    assert!(settings()["hooks"]["PostToolUse"].is_array() && settings().get("permissions").is_none());
+    init(&folder, "claude-code", &["--global", "--prefer"]);
+    assert_eq!(settings()["permissions"]["deny"], json!(["Edit", "Write"]));
+    assert_eq!(document(&folder.text("../home/.claude.json")), own);
     init(&folder, "claude-code", &["--global", "--remove"]);
     assert!(!folder.has("../home/.claude/settings.json"));
     assert_eq!(folder.text("../home/.claude/CLAUDE.md"), "# Mine\n");
