@@ -2,6 +2,7 @@
 //! change first and keeps the old file beside the new one. It writes a file as any other edit, which is then in the
 //! history.
 
+pub(crate) mod claude_code;
 pub(crate) mod clients;
 pub(crate) mod entry;
 mod file;
@@ -276,6 +277,10 @@ mod tests {
         assert_eq!(texts, ["one\n", "one\n"]);
         assert_eq!(fs::read_dir(&root).unwrap().count(), 2, "no copy is left");
         assert_eq!(fs::read_dir(state.join("init")).unwrap().count(), 0, "and no record");
+        // Neither does a removal stop half-way: what it took out first is put back.
+        let removal = [change("a", "one\n"), change("b", "none\n")];
+        assert!(write_all(&removal, false, Some(&state)).is_err());
+        assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "one\n");
         // A process that ends before the file is written leaves the record, and the next one goes on from there.
         changes[0].record_addition("two\n", None).unwrap();
         assert_eq!(Record::read(Some(&state), "client", &root.join("a")).unwrap().steps.len(), 1);

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use super::claude_code::OwnFile;
 use super::clients::{Client, Scope};
 use super::entry::{self, Entry, NAME};
 use super::file::ClientFile;
@@ -61,7 +62,7 @@ impl SetUp {
             (_, true) => &[Scope::Project],
             _ => &[Scope::Project, Scope::Global],
         };
-        let has_more = arguments.prefer || arguments.remove;
+        let has_more = arguments.prefer || arguments.remove || client.has_hook();
         let has_file = |scope: &Scope| {
             client.file(*scope, &project, &system).is_some()
                 || has_more && client.preference().file.of(*scope, &project, &system).is_some()
@@ -119,8 +120,10 @@ impl SetUp {
         let mut drafts = Vec::new();
         let mut remarks = Vec::new();
         let mut gone = Vec::new();
+        // The entry is written first: a client that is not to use its own tools needs Emend's.
         match self.client.file(self.scope, &self.project, &self.system) {
-            None => remarks.push(no_file(self.client, &self.system)),
+            None if self.client == Client::ClaudeCode && OwnFile::read(&self.system).has_emend() => {}
+            None => return Err(Stop::usage(no_file(self.client, &self.system))),
             Some(path) => {
                 let draft = self.draft(&mut drafts, &path)?;
                 gone = self.gone(&draft.file);
@@ -168,12 +171,13 @@ impl SetUp {
     /// Plans to take back what was put there.
     pub(super) fn removal(&self) -> Result<Plan, Stop> {
         let preference = self.client.preference();
+        // The entry goes last of the settings: a client without it needs its own tools.
         let places = [
-            (self.client.file(self.scope, &self.project, &self.system), Kind::Settings(self.client.format())),
             (
                 preference.file.of(self.scope, &self.project, &self.system),
                 Kind::Settings(self.client.format()),
             ),
+            (self.client.file(self.scope, &self.project, &self.system), Kind::Settings(self.client.format())),
             (
                 preference.rules.of(self.scope, &self.project, &self.system),
                 Kind::Rules { head: preference.rules_head },
@@ -383,8 +387,8 @@ fn no_file(client: Client, system: &System) -> String {
     let name = client.name();
     match client {
         Client::ClaudeCode => format!(
-            "{name} keeps what holds for all projects itself: claude mcp add --scope user emend -- emend serve \
-             --workspace ."
+            "{name} keeps its servers for all projects in a file that only its own command changes, and Emend is not there \
+             yet. Run this, then try again: claude mcp add --scope user emend -- emend serve --workspace ."
         ),
         _ if client.file(Scope::Global, Path::new(""), system).is_none() => {
             "there is no home folder".to_owned()
