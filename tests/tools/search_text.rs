@@ -140,6 +140,42 @@ fn a_glob_that_takes_no_file_is_told() {
 }
 
 #[test]
+fn the_definition_around_a_match_is_named_once() {
+    let code = "use x;\n\nstruct S;\n\nimpl S {\n    fn a() {\n        x();\n        x();\n    }\n\n    fn b() {\n        x();\n    }\n}\n\nstatic T: X = x;\n\nfn x() {\n    x()\n}\n";
+    let data = "{\n  \"a\": {\n    \"x\": 1\n  },\n  \"x\": 2\n}\n";
+    let folder = Folder::with([("a.rs", code), ("b.json", data)]);
+    let rust =
+        ["a.rs", "1: use x;", "in S.a", "7:         x();", "8:         x();", "in S.b", "12:         x();"];
+    let rest = ["16: static T: X = x;", "18: fn x() {", "19:     x()"];
+    let json = ["b.json", "in a", "3:     \"x\": 1", "outside", "5:   \"x\": 2"];
+    check(&folder, json!({"pattern": "x"}), &[&rust[..], &rest, &json].concat());
+    let several = json!({"pattern": "x\\(\\);\n *\\}\n\n", "multiline": true, "path": "a.rs"});
+    check(&folder, several, &["a.rs", "in S.a", "8:         x();", "9:     }", "10: "]);
+}
+
+#[test]
+fn a_match_of_several_lines_is_shown_and_bounded() {
+    let folder = Folder::with([("a.txt", &format!("one\r\ntwo\r\n{}end\r\n", "x\r\n".repeat(50)))]);
+    let several = |pattern: &str| json!({"pattern": pattern, "multiline": true});
+    check(&folder, several("one\\r?\\ntwo"), &["a.txt", "1: one", "2: two"]);
+    check(&folder, several("^one$.^two$|^end$"), &["a.txt", "53: end"]);
+    let long = search(&folder, several("two.*end"));
+    assert!(long.text.starts_with("1 match in 1 of 1 file\n"), "{}", long.text);
+    assert!(long.text.ends_with("\n21: x ... and 32 more lines\n"), "{}", long.text);
+}
+
+#[test]
+fn files_can_be_listed_with_counts_only() {
+    let folder = project();
+    let counts = json!({"pattern": "(?i)two", "files_only": true});
+    check(&folder, counts, &[".github/ci.yml: 1", "a.rs: 2", "src/b.rs: 1", "src/deep/c.txt: 1"]);
+    (0..300).for_each(|i| folder.write(&format!("{i}.txt"), "seek\nseek\n"));
+    let many = search(&folder, json!({"pattern": "seek", "files_only": true}));
+    assert_eq!(many.text.matches(".txt: 2\n").count(), 250);
+    assert!(many.text.contains("... and 100 more matches"), "{}", many.text);
+}
+
+#[test]
 fn the_versions_of_a_search_are_those_of_line_addresses() {
     let folder = Folder::with([("a.txt", "one\ntwo\nthree\n"), ("b.txt", "one\ntwo\n")]);
     let mut client = serve(&folder);
@@ -244,7 +280,7 @@ fn all_roots_are_searched() {
     let (one, two) = (Folder::with([("a.txt", "x\n")]), Folder::with([("b.txt", "x\n")]));
     let mut client = launch(&one).workspace(format!("two={}", two.path().display())).legacy();
     let answer = client.call("search_text", json!({"pattern": "x"})).ok();
-    assert_eq!(lines(&answer), ["ws:a.txt", "1: x", "two:b.txt", "1: x"]);
+    assert_eq!(lines(&answer), ["two:b.txt", "1: x", "ws:a.txt", "1: x"]);
     let answer = client.call("search_text", json!({"pattern": "x", "path": "two:"})).ok();
     assert_eq!(lines(&answer), ["two:b.txt", "1: x"]);
 }

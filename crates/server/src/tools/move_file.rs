@@ -154,7 +154,8 @@ fn mentions(
 ) -> Option<(Vec<(String, usize)>, usize)> {
     let Some(pattern) = pattern(&from.name) else { return Some((Vec::new(), 0)) };
     let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
-    let found = call.workspace.files().search(&scope, &Query { pattern: &pattern, context: 0 }).ok()?;
+    let found =
+        call.workspace.files().search(&scope, &Query { pattern: &pattern, ..Query::default() }).ok()?;
     let lines =
         found.files.iter().flat_map(|file| file.lines.iter().map(|line| (&file.name[..], line.number)));
     let shown = lines.clone().count();

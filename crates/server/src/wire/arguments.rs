@@ -94,16 +94,21 @@ pub struct ListFiles {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchText {
-    /// A regular expression for one line; (?i) at its start ignores case.
+    /// A regular expression; (?i) ignores case.
     #[schemars(extend("maxLength" = 4096))]
     pub pattern: String,
-    /// The folder or file (default: the workspace).
+    /// The folder or file (default: all).
+    #[schemars(description = "")]
     pub path: Option<String>,
-    /// Only files that it takes, as in list_files.
+    /// As in list_files.
     pub glob: Option<String>,
-    /// Lines to show around each match (default 0).
+    /// Lines around each match.
     #[schemars(extend("maximum" = 20))]
     pub context: Option<usize>,
+    /// Match across lines.
+    pub multiline: Option<bool>,
+    /// Only counts by file.
+    pub files_only: Option<bool>,
 }
 
 /// Arguments of `str_replace`.

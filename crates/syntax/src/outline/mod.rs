@@ -155,6 +155,12 @@ impl Outline {
         &self.0
     }
 
+    /// Returns the innermost definition of several lines that has this one.
+    pub fn around(&self, line: usize) -> Option<&Definition> {
+        let is_around = |one: &&Definition| one.lines.contains(&line) && one.lines.start() < one.lines.end();
+        self.0.iter().filter(is_around).max_by_key(|one| one.depth)
+    }
+
     /// Returns the outline of what a definition of this one contains.
     #[must_use]
     pub fn inside(&self, lines: &RangeInclusive<usize>) -> Self {
@@ -184,6 +190,15 @@ impl Outline {
     pub fn describe(&self, definition: &Definition) -> String {
         let path = || format!("{} {}", definition.kind, self.path(definition));
         definition.label.clone().unwrap_or_else(path)
+    }
+
+    /// Names a definition of this outline, as [`Outline::find`] takes it, in few words: `a.B.c`, `impl T for B`, a heading.
+    pub fn title(&self, definition: &Definition) -> String {
+        match (&definition.label, definition.kind) {
+            (Some(label), _) => label.clone(),
+            (None, HEADING) => definition.name.clone(),
+            (None, _) => self.path(definition),
+        }
     }
 
     /// Returns every definition that a name fits: a path, its end (`B.c` and `c` for `a.B.c`), either of them after

@@ -9,7 +9,9 @@ pub(crate) mod places;
 mod structure;
 mod view;
 
+use std::fmt::Write as _;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use grep_matcher::Matcher;
@@ -18,7 +20,7 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 
-use emend_edit::text::split_ending;
+use emend_edit::text::{split_ending, split_lines};
 use emend_edit::{Text, Version};
 
 use self::files::{Reader, ScopedFile, Searched};
@@ -43,12 +45,16 @@ const BESIDE: usize = 8;
 const ABOVE: usize = 24;
 
 /// A search query.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Query<'a> {
-    /// A regular expression for one line.
+    /// A regular expression.
     pub pattern: &'a str,
     /// The number of lines shown around each match.
     pub context: usize,
+    /// Whether a match may have several lines, and `.` takes the ends of lines too.
+    pub multiline: bool,
+    /// Whether files are only named with the number of their matches.
+    pub files_only: bool,
 }
 
 /// The limits of a search.
@@ -62,6 +68,8 @@ pub(crate) struct SearchLimits {
     pub(crate) bytes: usize,
     /// The number of bytes of one shown line.
     pub(crate) line: usize,
+    /// The number of lines shown of one match.
+    pub(crate) lines: usize,
     /// The number of matching lines after which the search ends.
     pub(crate) counted: usize,
     /// The number of bytes of files after which the search ends.
@@ -81,6 +89,7 @@ impl Default for SearchLimits {
             shown_of_file: 50,
             bytes: 40_000,
             line: 300,
+            lines: 20,
             counted: 10_000,
             searched: 4 * 1024 * 1024 * 1024,
             context: 20,
@@ -93,11 +102,11 @@ impl Default for SearchLimits {
 /// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct SearchResults {
-    /// The files with shown lines, those nearest to the start first.
+    /// The files that are shown, by their paths. Those nearest to the start are preferred.
     pub files: Vec<FileMatches>,
-    /// The number of matching lines in all files.
+    /// The number of matches in all files: of matching lines, unless a match may have several.
     pub matches: usize,
-    /// The number of files with matching lines.
+    /// The number of files with matches.
     pub matching_files: usize,
     /// The number of files that the scope takes, text or not.
     pub taken: usize,
@@ -122,16 +131,10 @@ pub struct FileMatches {
     pub text: Option<Arc<Text>>,
     /// The lines shown: matches and their context.
     pub lines: Vec<MatchedLine>,
+    /// The number of matches that are shown.
+    pub shown: usize,
     /// The number of further matches.
     pub more: usize,
-}
-
-impl FileMatches {
-    /// Returns the number of matching lines shown.
-    #[must_use]
-    pub fn matches(&self) -> usize {
-        self.lines.iter().filter(|line| line.matches).count()
-    }
 }
 
 /// A line that is shown.
@@ -152,16 +155,17 @@ pub(crate) fn search(
     query: &Query<'_>,
     limits: &SearchLimits,
 ) -> Result<SearchResults, Problem> {
-    let matcher = matcher(query.pattern)?;
+    let matcher = matcher(query)?;
     let context = query.context.min(limits.context);
-    let mut search = Search::new(&**roots.disk(), matcher, context, *limits);
+    let mut search = Search::new(&**roots.disk(), matcher, &Query { context, ..*query }, *limits);
     search.found.context = (query.context > context).then_some(context);
     let not_visited = files::visit(roots, scope, limits.walk, |file| {
         search.found.taken += 1;
-        search.file(file);
+        search.file(file, scope.cancelled);
         !search.is_enough
     })?;
     let mut found = search.found;
+    found.files.sort_by(|one, other| Path::new(&one.name).cmp(Path::new(&other.name)));
     found.unseen.unreadable += not_visited.unseen.unreadable;
     found.unseen.rest |= not_visited.unseen.rest;
     Ok(found)
@@ -171,17 +175,20 @@ fn invalid(name: &str, message: String) -> Problem {
     Problem::new(Kind::InvalidArgument { name: name.into(), message })
 }
 
-fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
+fn matcher(&Query { pattern, multiline, .. }: &Query<'_>) -> Result<RegexMatcher, Problem> {
     if pattern.is_empty() {
         return Err(invalid("pattern", "it is empty, and so every line matches".into()));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.multi_line(true).crlf(true).size_limit(COMPILED).dfa_size_limit(COMPILED);
+    if multiline {
+        builder.dot_matches_new_line(true).line_terminator(None);
+    }
     if pattern.len() > PATTERN {
         return Err(invalid("pattern", format!("it has more than {PATTERN} bytes; look for less of it")));
     }
     builder.build(pattern).map_err(|error| {
-        let hint = "lines are searched one by one; put \\ before characters such as ( [ { . * + ? that are meant \
+        let hint = "lines are searched one by one unless multiline = true; put \\ before characters such as ( [ { . * + ? that are meant \
                     as they are";
         invalid("pattern", format!("{error} ({hint})"))
     })
@@ -193,25 +200,35 @@ struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     limits: SearchLimits,
-    /// The matching lines, and the bytes of lines, that may still be shown.
+    files_only: bool,
+    /// The matches (or files, if only these are shown), and the bytes of lines, that may still be shown.
     room: (usize, usize),
     is_enough: bool,
     found: SearchResults,
 }
 
 impl<'a> Search<'a> {
-    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: SearchLimits) -> Self {
+    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, query: &Query<'_>, limits: SearchLimits) -> Self {
         let mut builder = SearcherBuilder::new();
         // The searched text is already decoded to UTF-8.
         builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
         builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
-        let searcher = builder.before_context(context).after_context(context).build();
-        let (reader, room) = (Reader::new(disk, limits.searched), (limits.shown, limits.bytes));
-        Self { reader, matcher, searcher, limits, room, is_enough: false, found: SearchResults::default() }
+        builder.multi_line(query.multiline);
+        let searcher = builder.before_context(query.context).after_context(query.context).build();
+        Self {
+            reader: Reader::new(disk, limits.searched),
+            matcher,
+            searcher,
+            limits,
+            files_only: query.files_only,
+            room: (limits.shown, limits.bytes),
+            is_enough: false,
+            found: SearchResults::default(),
+        }
     }
 
     /// Searches a file. One that is gone or not text has no matches.
-    fn file(&mut self, file: &ScopedFile<'_>) {
+    fn file(&mut self, file: &ScopedFile<'_>, cancelled: &dyn Fn() -> bool) {
         let view = match self.reader.read(file) {
             Ok(Searched::Text(view)) => view,
             Ok(Searched::Nothing | Searched::Binary) => return,
@@ -232,6 +249,8 @@ impl<'a> Search<'a> {
         let mut lines = Lines {
             matcher: &self.matcher,
             limits: &self.limits,
+            cancelled,
+            counts_only: self.files_only,
             // An estimate of the shown name, whichever root it is in.
             above: file.names.iter().map(|name| name.len() + 1).sum::<usize>() + ABOVE,
             room: &mut self.room,
@@ -247,14 +266,18 @@ impl<'a> Search<'a> {
             self.found.matches += matches;
             self.found.matching_files += 1;
             self.is_enough |= self.found.matches >= self.limits.counted;
+            let name = (file.called)();
             if !shown.is_empty() {
-                let more = matches - shown_matches;
                 let text = view.into_text();
                 let version = text.as_ref().map(Text::version);
                 let text = text.filter(|text| text.footprint() <= self.limits.kept);
                 self.limits.kept -= text.as_ref().map_or(0, Text::footprint);
-                let (name, text) = ((file.called)(), text.map(Arc::new));
-                self.found.files.push(FileMatches { name, version, text, lines: shown, more });
+                let (text, more) = (text.map(Arc::new), matches - shown_matches);
+                let file = FileMatches { name, version, text, lines: shown, shown: shown_matches, more };
+                self.found.files.push(file);
+            } else if self.files_only && self.room.0 > 0 {
+                self.room.0 -= 1;
+                self.found.files.push(FileMatches { name, shown: matches, ..FileMatches::default() });
             }
         }
     }
@@ -264,6 +287,8 @@ impl<'a> Search<'a> {
 struct Lines<'a> {
     matcher: &'a RegexMatcher,
     limits: &'a SearchLimits,
+    cancelled: &'a dyn Fn() -> bool,
+    counts_only: bool,
     /// The number of bytes above the first line.
     above: usize,
     room: &'a mut (usize, usize),
@@ -276,10 +301,13 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn has_room(&self) -> bool {
-        self.room.0 > 0 && self.room.1 > 0 && self.shown_matches < self.limits.shown_of_file
+        !self.counts_only
+            && self.room.0 > 0
+            && self.room.1 > 0
+            && self.shown_matches < self.limits.shown_of_file
     }
 
-    fn show(&mut self, number: Option<u64>, line: &[u8], matches: bool) {
+    fn show(&mut self, number: usize, line: &[u8], matches: bool) {
         let line = split_ending(line).0;
         let at = match self.matcher.find(line) {
             Ok(Some(place)) if matches => place.start(),
@@ -288,7 +316,7 @@ impl Lines<'_> {
         let text = part(line, at, self.limits.line);
         let above = if self.shown.is_empty() { self.above } else { 0 };
         self.room.1 = self.room.1.saturating_sub(above + BESIDE + text.len());
-        self.shown.push(MatchedLine { number: number.unwrap_or(0) as usize, matches, text });
+        self.shown.push(MatchedLine { number, matches, text });
     }
 }
 
@@ -300,9 +328,17 @@ impl Sink for Lines<'_> {
         if self.has_room() {
             self.room.0 -= 1;
             self.shown_matches += 1;
-            self.show(found.line_number(), found.bytes(), true);
+            let first = found.line_number().unwrap_or(0) as usize;
+            let count = split_lines(found.bytes()).count();
+            for (number, line) in (first..).zip(split_lines(found.bytes()).take(self.limits.lines)) {
+                self.show(number, line, true);
+            }
+            if let Some(last) = self.shown.last_mut().filter(|_| count > self.limits.lines) {
+                let _ = write!(last.text, " ... and {} more lines", count - self.limits.lines);
+            }
         }
-        Ok(self.matches < self.counted)
+        // Finding the next of several lines may take as long as the file.
+        Ok(self.matches < self.counted && !(self.cancelled)())
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
@@ -312,7 +348,7 @@ impl Sink for Lines<'_> {
             _ => self.matches == self.shown_matches && self.room.1 > 0,
         };
         if is_wanted {
-            self.show(context.line_number(), context.bytes(), false);
+            self.show(context.line_number().unwrap_or(0) as usize, context.bytes(), false);
         }
         Ok(true)
     }
@@ -353,13 +389,13 @@ mod tests {
         let spec = RootSpec { name: None, path: folder.path().into() };
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
         let scope = WalkScope { path: None, glob: None, cancelled };
-        search(&roots, &scope, &Query { pattern: "match", context: 0 }, &limits)
+        search(&roots, &scope, &Query { pattern: "match", ..Query::default() }, &limits)
     }
 
     #[track_caller]
     fn check(limits: SearchLimits, searched: usize, matches: usize, shown: usize, is_all: bool) {
         let found = found(limits, &|| false).unwrap();
-        let lines: usize = found.files.iter().map(FileMatches::matches).sum();
+        let lines: usize = found.files.iter().map(|file| file.shown).sum();
         assert_eq!((found.searched, found.matches, lines), (searched, matches, shown));
         assert_eq!(found.unseen, Unseen { unreadable: 0, rest: !is_all });
     }

@@ -482,7 +482,7 @@ fn look_while_calls_fail(inner: fn() -> Arc<dyn Disk>) {
     let scope = || WalkScope { path: None, glob: None, cancelled: &|| false };
     let list =
         || workspace.files().list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
-    let query = Query { pattern: "e", context: 0 };
+    let query = Query { pattern: "e", ..Query::default() };
     let search =
         || workspace.files().search(&scope(), &query).map(|found| (found.searched, found.unseen.unreadable));
     for look in [&list as &dyn Fn() -> _, &search] {

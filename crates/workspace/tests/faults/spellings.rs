@@ -98,7 +98,7 @@ fn what_is_found_below_a_folder_has_the_name_that_the_disk_has() {
         let scene = Scene::new(disk, EIO);
         let cancelled = || false;
         let scope = WalkScope { path: Some("OLD"), glob: None, cancelled: &cancelled };
-        let query = Query { pattern: "keep", context: 0 };
+        let query = Query { pattern: "keep", ..Query::default() };
         let found = scene.workspace().files().search(&scope, &query).unwrap();
         assert_eq!(found.files[0].name, "old/place.txt");
     }
