@@ -166,16 +166,27 @@ fn of_several_readings_each_is_asked_for_by_itself() {
 }
 
 #[test]
-fn several_readings_together_are_no_longer_than_one() {
+fn several_readings_share_the_room_of_one_unless_they_have_a_limit() {
     let long = format!("{}\n", "y".repeat(99)).repeat(900);
-    let folder = Folder::with([("a.txt", &"x\n".repeat(5_000)), ("b.txt", &long)]);
-    let files = json!([{"path": "b.txt", "limit": 900}, {"path": "a.txt"}, {"path": "a.txt"}]);
-    let answer = serve(&folder).call("read_file", json!({"files": files})).ok();
-    assert!(answer.text.len() < 60_000 && answer.text.contains("There is more"), "{}", answer.text.len());
+    let folder = Folder::with([("a.py", &long_code()), ("b.txt", &long), ("c.txt", "short\n")]);
+    let mut client = serve(&folder);
+    let mut read = |files: Value| client.call("read_file", json!({"files": files})).ok();
+    let three = read(json!([{"path": "c.txt"}, {"path": "a.py"}, {"path": "b.txt"}]));
+    assert!(three.text.len() < 16_800, "{}", three.text.len());
+    let b = three.text.find("\nb.txt · ").unwrap();
+    assert!((4_000..8_800).contains(&b) && three.text.contains("\n84-85 function f20\n"), "{}", three.text);
+    assert_eq!(three.text.matches("There is more: read_file with offset").count(), 2, "{}", three.text);
+    let limited = read(json!([{"path": "b.txt", "limit": 300}, {"path": "a.py"}, {"path": "a.py"}]));
+    assert!(limited.text.len() < 50_000, "{}", limited.text.len());
+    assert!(limited.text.contains("lines 1-300 of 900"), "{}", limited.text.len());
+    let all = read(json!([{"path": "b.txt", "limit": 900}, {"path": "a.py"}]));
+    assert!(all.text.len() < 50_000 && all.text.contains("a.py was not read"), "{}", all.text.len());
+    let many = read(Value::from(vec![json!({"path": "b.txt"}); 40]));
+    assert!(many.text.len() < 20_000 && many.text.contains("b.txt was not read"), "{}", many.text.len());
 }
 
 /// A file with more lines than a reading shows.
-fn long() -> String {
+fn long_code() -> String {
     (0..1_000).fold("import a\n".to_owned(), |mut text, number| {
         write!(text, "\n\ndef f{number}():\n    return {number}\n").unwrap();
         text
@@ -184,20 +195,30 @@ fn long() -> String {
 
 #[test]
 fn a_long_file_is_its_head_and_its_outline() {
-    let folder = Folder::with([("long.py", &long()), ("long.txt", &long())]);
+    let folder = Folder::with([("long.py", &long_code()), ("long.txt", &long_code())]);
     let mut client = serve(&folder);
     let whole = client.read("long.py");
     assert_eq!(numbers(&whole), (1..=60).collect::<Vec<_>>());
-    assert!(whole.text.contains("\n84-85 function f20\n") && whole.text.len() < 16_000, "{}", whole.text);
+    assert!(whole.text.contains("\n84-85 function f20\n") && whole.text.len() < 12_000, "{}", whole.text);
+    assert!(whole.text.contains("There is more: read_file with offset 61.\n"), "{}", whole.text);
     assert!(whole.text.ends_with(" more\n"), "{}", whole.text);
     assert_eq!(whole.meta["emend/lines"], 4_001);
     // What was shown of it is not all of it.
     let new = json!({"path": "long.py", "content": "a = 1\n"});
     client.call("write_file", new).refused("not-read");
-    for lines in [json!({"path": "long.py", "offset": 1}), json!({"path": "long.py", "limit": 2_000})] {
-        assert_eq!(numbers(&client.call("read_file", lines).ok()), (1..=2_000).collect::<Vec<_>>());
+    let lines = client.call("read_file", json!({"path": "long.py", "limit": 2_000})).ok();
+    assert_eq!(numbers(&lines), (1..=2_000).collect::<Vec<_>>());
+    assert!(!lines.text.contains("There is more"), "{}", lines.text);
+    for lines in [json!({"path": "long.py", "offset": 1}), json!({"path": "long.txt"})] {
+        let lines = client.call("read_file", lines).ok();
+        let next = numbers(&lines).len() + 1;
+        assert!((15_000..16_200).contains(&lines.text.len()), "{}", lines.text.len());
+        assert!(
+            lines.text.ends_with(&format!("There is more: read_file with offset {next}.\n")),
+            "{}",
+            lines.text
+        );
     }
-    assert_eq!(numbers(&client.read("long.txt")), (1..=2_000).collect::<Vec<_>>());
 }
 
 #[test]

@@ -7,22 +7,22 @@ use emend_data::notebook::Image;
 use emend_data::{Format, Key};
 use emend_edit::Text;
 use emend_edit::text::LineEndings;
-use emend_syntax::Outline;
 use emend_workspace::problem::{DefinitionLines, Kind, Problem};
 use emend_workspace::symbols;
 
 use crate::notebook_reading::{self, CellsShown};
 use crate::{messages, outline_text};
 
-/// The default number of lines.
-const LINES: usize = 2_000;
-/// The most bytes of lines that are shown; some clients put longer answers into a file.
+/// The most bytes of lines that are shown unless the call says how many lines it wants.
+pub const SHOWN: usize = 16_000;
+/// The most bytes of lines in any case; some clients put longer answers into a file.
 pub const BYTES: usize = 48_000;
 
-/// How many lines of a long file are shown above its outline.
+/// How many lines of a long file are shown above its outline, and how many bytes these may have to be no data.
 const HEAD: usize = 60;
-/// The most bytes of an outline below them.
-const OUTLINE: usize = 12_000;
+const HEAD_BYTES: usize = 24_000;
+/// The bytes that a line takes beside its content.
+const BESIDE: usize = 8;
 
 /// The part of a file to show.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,8 @@ pub struct Reading {
     cut: String,
     /// The first line that is not shown, counted from one, if there are more.
     pub next: Option<usize>,
+    /// Whether all lines that the call asked for are shown.
+    is_all_asked: bool,
     /// What is said below the lines.
     pub after: String,
     /// The lines that are shown in full, zero-based.
@@ -93,7 +95,8 @@ impl Reading {
     }
 
     fn more(&self, tool: &str, argument: &str) -> String {
-        self.next.map(|next| format!("There is more: {tool} with {argument} {next}.\n")).unwrap_or_default()
+        let next = self.next.filter(|_| !self.is_all_asked);
+        next.map(|next| format!("There is more: {tool} with {argument} {next}.\n")).unwrap_or_default()
     }
 }
 
@@ -117,13 +120,19 @@ impl ReadPart {
     }
 }
 
-/// Returns whether showing this part may take long.
-pub fn is_long(text: &Text, part: Part<'_>) -> bool {
+/// Returns whether showing this part in so many bytes may take long.
+pub fn is_long(text: &Text, part: Part<'_>, room: usize) -> bool {
     match part {
-        Part::Whole => text.bytes().len() > BYTES || text.lines().len() > LINES,
+        Part::Whole => size(text, 0..text.lines().len()) > room,
         Part::Lines(..) => false,
         Part::Symbol(..) | Part::Cell(_) => true,
     }
+}
+
+/// Returns how many bytes these lines take with their numbers.
+fn size(text: &Text, lines: Range<usize>) -> usize {
+    let all = text.lines();
+    all.start(lines.end) - all.start(lines.start) + lines.len() * (BESIDE - 1)
 }
 
 /// Shows a part of the file, in so many bytes of lines.
@@ -142,8 +151,8 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             {
                 return Ok(of_cells(name, text, notebook_reading::all(&notebook, room)));
             }
-            Ok(headed(name, text, room)
-                .unwrap_or_else(|| numbered(name, text, None, 0..total.min(LINES), room)))
+            let outlined = (size(text, 0..total) > room).then(|| headed(name, text, None, 0..total, room));
+            Ok(outlined.flatten().unwrap_or_else(|| numbered(name, text, None, 0..total, room)))
         }
         Part::Lines(offset, limit) => {
             let first = offset.unwrap_or(1).max(1) - 1;
@@ -151,7 +160,7 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
                 let message = format!("the file has {total} lines");
                 return Err(Problem::new(Kind::InvalidArgument { name: "offset".into(), message }).at(name));
             }
-            let last = total.min(first.saturating_add(limit.unwrap_or(LINES).max(1)));
+            let last = limit.map_or(total, |limit| total.min(first.saturating_add(limit.max(1))));
             Ok(numbered(name, text, None, first..last, room))
         }
         Part::Symbol(symbol, limit) => {
@@ -167,7 +176,8 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             let DefinitionLines { title, first, last } = found.definition;
             let title = messages::symbols::title(&title);
             if limit.is_none()
-                && let Some(mut reading) = headed_part(name, text, &title, first - 1..last, room)
+                && size(text, first - 1..last) > room
+                && let Some(mut reading) = headed(name, text, Some(&title), first - 1..last, room)
             {
                 reading.after.push_str(outline_text::doubt(found.doubts));
                 return Ok(reading);
@@ -189,7 +199,8 @@ fn of_cells(name: &str, text: &Text, shown: CellsShown) -> Reading {
     let header = format!("{name} · {title} · version {}\n", text.version().short());
     let total = text.lines().len();
     let name = name.to_owned();
-    Reading { name, header, lines, cut: String::new(), next: None, after, shown: 0..0, total, images }
+    let (cut, next, is_all_asked, shown) = (String::new(), None, true, 0..0);
+    Reading { name, header, lines, cut, next, is_all_asked, after, shown, total, images }
 }
 
 /// Shows the value of a key in a data file. `None` if that can have none, or if its outline knows its keys.
@@ -220,36 +231,35 @@ fn value(
     Some(Ok(reading))
 }
 
-/// Shows the head of a file that is too long, and its outline, if it has one.
-fn headed(name: &str, text: &Text, room: usize) -> Option<Reading> {
-    if !is_long(text, Part::Whole) {
+/// Shows the head of a file or a definition that is too long, and the outline of what it contains, if that is known. Very
+/// long lines are data rather than definitions.
+fn headed(
+    name: &str,
+    text: &Text,
+    title: Option<&str>,
+    wanted: Range<usize>,
+    room: usize,
+) -> Option<Reading> {
+    let head = wanted.start..wanted.end.min(wanted.start + HEAD);
+    if size(text, head.clone()) > HEAD_BYTES {
         return None;
     }
     let outline = symbols::outline(name, text).ok()?;
-    let head = 0..HEAD.min(text.lines().len());
-    with_outline(numbered(name, text, None, head, room), outline, "the file", room)
-}
-
-/// Shows the head of a definition that is too long, and the outline of what it contains, if that is known.
-fn headed_part(name: &str, text: &Text, title: &str, wanted: Range<usize>, room: usize) -> Option<Reading> {
-    let lines = text.lines();
-    let bytes = lines.start(wanted.end) - lines.start(wanted.start);
-    if bytes <= BYTES && wanted.len() <= LINES {
+    let outline = match title {
+        Some(_) => outline.inside(&(wanted.start + 1..=wanted.end)),
+        None => outline,
+    };
+    if outline.definitions().is_empty() {
         return None;
     }
-    let outline = symbols::outline(name, text).ok()?.inside(&(wanted.start + 1..=wanted.end));
-    let head = wanted.start..wanted.end.min(wanted.start + HEAD);
-    let mut reading = numbered(name, text, Some(title), head, room);
-    let _ = writeln!(reading.after, "The definition goes on to line {}.", wanted.end);
-    with_outline(reading, outline, "it", room)
-}
-
-/// Adds an outline to the head of what is too long. Very long lines are data rather than definitions.
-fn with_outline(mut reading: Reading, outline: Outline, of: &str, room: usize) -> Option<Reading> {
-    if outline.definitions().is_empty() || reading.shown.len() < HEAD {
-        return None;
+    let outline = outline_text::show(&[outline], room / 2).concat();
+    let mut reading = numbered(name, text, title, head, room - outline.len().min(room));
+    reading.next = Some(reading.shown.end + 1);
+    reading.is_all_asked = false;
+    if title.is_some() {
+        let _ = writeln!(reading.after, "The definition goes on to line {}.", wanted.end);
     }
-    let outline = outline_text::show(&[outline], OUTLINE.min(room)).concat();
+    let of = if title.is_some() { "it" } else { "the file" };
     let _ = write!(reading.after, "What is defined in {of}, for symbol, or for offset and limit:\n{outline}");
     Some(reading)
 }
@@ -264,7 +274,7 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
     let mut cut = String::new();
     while next < wanted.end {
         let content = String::from_utf8_lossy(lines.content(next));
-        if body.len() + content.len() > room {
+        if body.len() + content.len() + BESIDE > room {
             if next == first {
                 // A single line is too long for an answer, which shows its beginning.
                 let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= room).last();
@@ -299,6 +309,7 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
         lines: body,
         cut,
         next: (through < end).then_some(through + 1),
+        is_all_asked: next == wanted.end,
         after: after.to_owned(),
         shown: first..next,
         total,
@@ -338,10 +349,27 @@ mod tests {
     }
 
     #[test]
-    fn a_part_says_how_to_go_on() {
+    fn a_part_says_how_to_go_on_unless_it_is_all_that_was_asked_for() {
         let reading = read("1\n2\n3\n4\n", Some(2), Some(2));
-        assert!(reading.text().ends_with("There is more: read_file with offset 4.\n"), "{}", reading.text());
-        assert_eq!(reading.shown, 1..3);
+        assert!(reading.text().ends_with("\n     3\t3\n"), "{}", reading.text());
+        assert_eq!((reading.shown, reading.next), (1..3, Some(4)));
+        let text = Text::new("1\n".repeat(10_000).into()).unwrap();
+        let reading = show("a.txt", &text, Part::Lines(Some(11), None), SHOWN).unwrap();
+        let next = reading.shown.end + 1;
+        assert!(reading.text().ends_with(&format!("There is more: read_file with offset {next}.\n")));
+    }
+
+    #[test]
+    fn a_long_file_has_its_room_for_its_head_and_its_outline() {
+        let code: String = (0..900).map(|i| format!("def f{i}():\n    return {i}\n")).collect();
+        let text = Text::new(code.into()).unwrap();
+        for room in [1_000, 4_000, SHOWN] {
+            let reading = show("a.py", &text, Part::Whole, room).unwrap();
+            assert!((room / 2..room + 300).contains(&reading.text().len()), "{}", reading.text());
+            let next = format!("There is more: read_file with offset {}.\n", reading.shown.end + 1);
+            assert!(reading.text().contains(&next) && reading.text().ends_with(" more\n"));
+            assert!((10..=HEAD).contains(&reading.shown.len()), "{:?}", reading.shown);
+        }
     }
 
     #[test]
@@ -356,9 +384,9 @@ mod tests {
         let keys: String = (0..3_000).map(|i| format!("    \"key{i}\": [{i}],\n")).collect();
         let text = format!("{{\n  \"a\": 1,\n  \"b\": {{\n{keys}    \"end\": 0\n  }}\n}}\n");
         let text = Text::new(text.into()).unwrap();
-        let whole = show("a.json", &text, Part::Symbol("b", None), BYTES).unwrap();
+        let whole = show("a.json", &text, Part::Symbol("b", None), SHOWN).unwrap();
         assert_eq!(whole.shown, 2..62);
-        let said = "The definition goes on to line 3005.\nWhat is defined in it, for symbol, or for offset and limit:\n4 key key0\n";
+        let said = "There is more: read_file with offset 63.\nThe definition goes on to line 3005.\nWhat is defined in it, for symbol, or for offset and limit:\n4 key key0\n";
         assert!(whole.text().contains(said) && whole.text().len() < 20_000, "{}", whole.text());
         assert!(!whole.text().contains("key a\n"), "{}", whole.text());
         let some = show("a.json", &text, Part::Symbol("b", Some(100)), BYTES).unwrap();
@@ -370,7 +398,8 @@ mod tests {
         let reading = read("1\ta\n\n3", None, None);
         assert_eq!(reading.lines().collect::<Vec<_>>(), [("1", "1\ta"), ("2", ""), ("3", "3")]);
         assert_eq!(reading.notes("Read", "offset"), "The last line has no line ending.\n");
-        assert_eq!(read("a\nb\n", None, Some(1)).notes("Read", "from"), "There is more: Read with from 2.\n");
+        let long = read(&format!("{}\n", "x".repeat(999)).repeat(99), None, None);
+        assert_eq!(long.notes("Read", "from"), "There is more: Read with from 48.\n");
     }
 
     #[test]

@@ -11,7 +11,7 @@ fn a_file_is_read_edited_and_written_in_claudes_words() {
     let mut client = speaking(&folder, "claude");
     let path = absolute(&folder, "a.py");
     let read = client.call("Read", json!({"file_path": path, "offset": 2, "limit": 1})).ok();
-    assert_eq!(read.text, "     2\t    return 1\nThere is more: Read with offset 3.\n");
+    assert_eq!(read.text, "     2\t    return 1\n");
     let edit = json!({
         "file_path": path, "old_string": "def g():\n    return 1", "new_string": "def g():\n    return 2",
         "replace_all": false,

@@ -49,7 +49,7 @@ fn codex() {
     let mut client = speaking(&folder, "codex");
     let read =
         client.call("read_file", json!({"file_path": "f.txt", "offset": 2, "limit": 1, "mode": "slice"}));
-    assert_eq!(read.ok().text, "L2: 2\nThere is more: read_file with offset 3.\n");
+    assert_eq!(read.ok().text, "L2: 2\n");
     assert!(client.call("list_dir", json!({"dir_path": "a", "depth": 3})).ok().text.contains("d.txt"));
     let unknown = json!({"file_path": "f.txt", "mode": "indentation"});
     client.call("read_file", unknown).refused("invalid-argument");

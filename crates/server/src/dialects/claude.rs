@@ -50,7 +50,7 @@ impl DialectArguments for Read {
     const ABOUT: About = About {
         name: "Read",
         title: "Read a file",
-        description: "Reads a text file. By default up to 2000 lines from the beginning; results are in cat -n format, with \
+        description: "Reads a text file. By default up to 16 KB from the beginning; results are in cat -n format, with \
 line numbers starting at 1. Read a file before you edit it: changes of others are noticed then.",
         effect: Effect::Reads,
         is_idempotent: false,

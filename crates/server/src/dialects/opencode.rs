@@ -46,7 +46,7 @@ struct Read {
     file_path: String,
     /// The line number to start reading from (1-indexed)
     offset: Option<usize>,
-    /// The maximum number of lines to read (defaults to 2000)
+    /// The maximum number of lines to read (defaults to 16 KB)
     limit: Option<usize>,
 }
 

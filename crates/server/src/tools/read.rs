@@ -37,7 +37,7 @@ impl Tool for ReadFile {
         let answer = asked.map_err(NotDone::from).and_then(|(several, asked)| match several {
             Some(several) => read_several(call, schema, several),
             None => {
-                let (reading, facts) = read(call, &asked, reading::BYTES)?;
+                let (reading, facts) = read(call, &asked, room(&asked))?;
                 Ok(success(vec![ReadPart::Shown(Box::new(reading))], &facts))
             }
         });
@@ -48,11 +48,16 @@ impl Tool for ReadFile {
     }
 }
 
+/// Returns how many bytes a reading may have that is the only one.
+fn room(asked: &ReadFile) -> usize {
+    if asked.limit.is_some() { reading::BYTES } else { reading::SHOWN }
+}
+
 /// Reads a part of one file, in so many bytes.
 fn read(call: &Call<'_>, asked: &ReadFile, room: usize) -> Result<(Reading, Value), NotDone> {
     let (path, part) = asked.part()?;
     let (name, snapshot) = call.workspace.files().read_within(path, call.effort)?;
-    if call.effort == Effort::Quick && reading::is_long(&snapshot.text, part) {
+    if call.effort == Effort::Quick && reading::is_long(&snapshot.text, part, room) {
         return Err(NotDone::NotQuick);
     }
     let shown = reading::show(&name, &snapshot.text, part, room)?;
@@ -65,18 +70,26 @@ fn read(call: &Call<'_>, asked: &ReadFile, room: usize) -> Result<(Reading, Valu
     Ok((shown, facts))
 }
 
-/// Reads parts of several files. What cannot be read has the reason in its place.
+/// Reads parts of several files. What cannot be read has the reason in its place. Readings without a limit share the
+/// bytes of one; what one leaves is for those after it.
 fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) -> Result<Answer, NotDone> {
     let mut parts: Vec<ReadPart> = Vec::new();
-    let mut length = 0;
     let mut files = Vec::new();
     let mut refused = 0;
-    for (at, arguments) in several.into_iter().enumerate() {
-        let room = reading::BYTES.saturating_sub(length);
-        let asked = match arguments::read::<ReadFile>(schema, arguments) {
-            Ok(ReadFile { files: Some(_), .. }) => Err(one_alone()),
-            asked => asked,
+    let asked = |arguments| match arguments::read::<ReadFile>(schema, arguments) {
+        Ok(ReadFile { files: Some(_), .. }) => Err(one_alone()),
+        asked => asked,
+    };
+    let several: Vec<Result<ReadFile, Problem>> = several.into_iter().map(asked).collect();
+    let mut sharing = several.iter().flatten().filter(|asked| asked.limit.is_none()).count();
+    let (mut left, mut shared) = (reading::BYTES, reading::SHOWN);
+    for (at, asked) in several.into_iter().enumerate() {
+        let is_sharing = asked.as_ref().is_ok_and(|asked| asked.limit.is_none());
+        let room = match is_sharing {
+            true => left.min(shared).min(LEAST.max(shared / sharing)),
+            false => left,
         };
+        sharing -= usize::from(is_sharing);
         let name = asked
             .as_ref()
             .ok()
@@ -88,7 +101,9 @@ fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) 
         }
         match asked.map_err(NotDone::from).and_then(|asked| read(call, &asked, room)) {
             Ok((shown, facts)) => {
-                length += shown.text().len() + 1;
+                let length = shown.text().len() + 1;
+                left = left.saturating_sub(length);
+                shared = shared.saturating_sub(if is_sharing { length } else { 0 });
                 parts.push(ReadPart::Shown(Box::new(shown)));
                 files.push(facts);
             }
@@ -96,7 +111,7 @@ fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) 
             Err(NotDone::Refused(problem)) => {
                 let message = refusal::fitted(&message(&problem, Audience::Model), REASON);
                 let said = format!("{name} was not read. {message}\n[{}]\n", problem.code());
-                length += said.len() + 1;
+                left = left.saturating_sub(said.len() + 1);
                 parts.push(ReadPart::Said(said));
                 refused += 1;
             }

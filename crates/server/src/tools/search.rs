@@ -69,11 +69,12 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
         }
         lines(&mut text, file, &outlines.of(file), query.multiline);
     }
-    let shown: usize = found.files.iter().map(|file| file.shown).sum();
-    if shown < found.matches {
-        let left = found.matches - shown;
+    let told: usize = found.files.iter().map(|file| file.shown + file.more).sum();
+    if told < found.matches {
+        let left = found.matches - told;
         let (left, es) = (counted(left), if left == 1 { "" } else { "es" });
-        let _ = writeln!(text, "\n... and {left} more match{es}; give a narrower pattern, a glob or a path.");
+        let narrower = "give a narrower pattern, a glob or a path";
+        let _ = writeln!(text, "\n... and {left} more match{es} in other files; {narrower}.");
     }
     if let Some(context) = found.context {
         let _ = writeln!(text, "At most {context} lines of context are shown.");

@@ -21,7 +21,7 @@ pub struct ReadFile {
     pub path: Option<String>,
     /// First line, from 1.
     pub offset: Option<usize>,
-    /// Lines (default 2000).
+    /// Lines (default: 16 KB).
     pub limit: Option<usize>,
     /// Or a definition, heading or key: its name or path (Class.method).
     pub symbol: Option<String>,
