@@ -37,7 +37,12 @@ fn a_configuration_that_is_not_there_is_made_for_each_client() {
         emend(&folder, &["init", client, "--yes"]).ends(0);
         let entry = document(&folder.text(file))[key]["emend"].clone();
         assert_eq!(entry["command"], own_path(), "{client}");
-        assert_eq!(entry["args"], json!(["serve", "--workspace", workspace]), "{client}");
+        let mut args = vec!["serve"];
+        if client == "claude-code" {
+            args.extend(["--answers-as", "text"]);
+        }
+        args.extend(["--workspace", workspace]);
+        assert_eq!(entry["args"], json!(args), "{client}");
         assert_eq!(entry.get("type").is_some(), client == "vscode");
         // The second time there is nothing to do.
         let before = folder.everything();
@@ -47,7 +52,10 @@ fn a_configuration_that_is_not_there_is_made_for_each_client() {
     }
     // These start their servers in the folder where they work, in whichever project.
     emend(&folder, &["init", "codex", "--yes"]).ends(0);
-    let expected = format!("[mcp_servers.emend]\ncommand = \"{}\"\nargs = [\"serve\"]\n", own_path());
+    let expected = format!(
+        "[mcp_servers.emend]\ncommand = \"{}\"\nargs = [\"serve\", \"--answers-as\", \"text\"]\n",
+        own_path()
+    );
     assert_eq!(folder.text("../home/.codex/config.toml"), expected);
     assert_eq!(emend(&folder, &["init", "codex", "--json"]).ends(0).document()["state"], "present");
     emend(&folder, &["init", "gemini-cli", "--global", "--yes"]).ends(0);
@@ -113,7 +121,7 @@ fn an_entry_that_says_something_else_is_changed_and_keeps_the_rest() {
 fn what_a_person_wrote_into_the_entry_stays() {
     let entry = json!({
         "command": "old",
-        "args": ["serve", "--workspace", ".", "--mode", "ask", "--forbid", "secrets/"],
+        "args": ["serve", "--answers-as=both", "--workspace", ".", "--mode", "ask", "--forbid", "secrets/"],
         "env": {"A": "1"},
         "disabled": false,
     });
@@ -143,7 +151,8 @@ fn a_second_project_is_added_to_the_entry_of_all() {
             emend(&folder, &["init", client, "--workspace", project, "--yes"]).ends(0);
         }
         let args = format!(
-            "[\"serve\", \"--workspace\", \"{}\", \"--workspace\", \"{}\"]",
+            "[\"serve\", {}\"--workspace\", \"{}\", \"--workspace\", \"{}\"]",
+            if client == "codex" { "\"--answers-as\", \"text\", " } else { "" },
             path("one"),
             path("two")
         );

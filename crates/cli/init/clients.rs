@@ -99,6 +99,8 @@ struct Facts {
     project_folder: Option<&'static str>,
     starts_in_place: bool,
     whole_path: WholePath,
+    /// Whether it shows a model or a person the structured content of an answer too, or instead of the text.
+    shows_structured: bool,
     preference: Preference,
 }
 
@@ -114,6 +116,7 @@ const PLAIN: Facts = Facts {
     project_folder: None,
     starts_in_place: false,
     whole_path: WholePath::Never,
+    shows_structured: false,
     preference: Preference {
         entry: &[],
         file: NOWHERE,
@@ -133,6 +136,7 @@ impl Client {
                 file: Place { project: &[".mcp.json"], global: None },
                 project_folder: Some("."),
                 starts_in_place: true,
+                shows_structured: true,
                 preference: Preference {
                     file: Place {
                         project: &[".claude/settings.json"],
@@ -230,6 +234,7 @@ impl Client {
                 key: "mcp_servers",
                 file: Place { global: Some((Base::Named("CODEX_HOME", ".codex"), "config.toml")), ..NOWHERE },
                 starts_in_place: true,
+                shows_structured: true,
                 preference: Preference {
                     entry: &[("default_tools_approval_mode", Wanted::Text("approve"))],
                     rules: Place {
@@ -363,6 +368,11 @@ impl Client {
     /// The value that this client wants for the type of the transport, if any.
     pub(crate) fn kind(self) -> Option<&'static str> {
         self.facts().kind
+    }
+
+    /// The flags that its entry needs.
+    pub(crate) fn flags(self) -> &'static [&'static str] {
+        if self.facts().shows_structured { &["--answers-as", "text"] } else { &[] }
     }
 
     pub(crate) fn preference(self) -> Preference {

@@ -106,6 +106,7 @@ impl SetUp {
             naming,
             shape: client.shape(),
             kind: client.kind(),
+            flags: client.flags(),
             folder,
             project: (scope == Scope::Project).then(|| project.clone()),
             follows: follows && arguments.workspace.is_none(),

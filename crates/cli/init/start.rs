@@ -23,6 +23,8 @@ pub(crate) struct Start {
     pub(crate) shape: Shape,
     /// The type of the transport, if the client wants one.
     pub(crate) kind: Option<&'static str>,
+    /// The flags that this client needs.
+    pub(crate) flags: &'static [&'static str],
     /// The folder to serve, as this client's configuration names it.
     pub(crate) folder: String,
     /// The project of a project's file; the client starts the server there.
@@ -39,8 +41,9 @@ impl Start {
 
     /// Emend's own arguments in a new entry.
     fn args(&self) -> Vec<String> {
-        let folder = ["--workspace".to_owned(), self.folder.clone()];
-        std::iter::once("serve".to_owned()).chain(folder.into_iter().filter(|_| !self.follows)).collect()
+        let folder = ["--workspace", &*self.folder].into_iter().filter(|_| !self.follows);
+        let all = std::iter::once("serve").chain(self.flags.iter().copied()).chain(folder);
+        all.map(str::to_owned).collect()
     }
 
     /// All arguments of a new entry.
@@ -72,14 +75,14 @@ impl Start {
             // What stood before Emend's own arguments is written anew.
             let own = written.iter().position(|argument| argument == "serve");
             let written = own.map(|own| written[own..].to_vec()).unwrap_or_default();
-            return Ok(self.fields(&self.command, &self.with_folder(written)?));
+            return Ok(self.fields(&self.command, &self.completed(written)?));
         }
         let found = command
             .as_deref()
             .filter(|command| self.naming == Naming::Short || Path::new(command).is_absolute());
         let is_ours = found.and_then(program::meant_by).is_some_and(|program| program::is_own(&program));
         let command = command.as_deref().filter(|_| is_ours).unwrap_or(&self.command);
-        Ok(self.fields(command, &self.with_folder(written)?))
+        Ok(self.fields(command, &self.completed(written)?))
     }
 
     /// The program and the arguments of an old entry.
@@ -116,10 +119,16 @@ impl Start {
         kind.into_iter().chain(line).collect()
     }
 
-    /// These arguments, with the folder added unless they serve it already.
-    fn with_folder(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
+    /// These arguments, with the client's flags and the folder added unless they are there already.
+    fn completed(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
         if args.is_empty() {
             args.push("serve".into());
+        }
+        if let Some(flag) = self.flags.first()
+            && !args.iter().any(|argument| argument.starts_with(flag))
+        {
+            let own = args.iter().position(|argument| argument == "serve").map_or(0, |serve| serve + 1);
+            args.splice(own..own, self.flags.iter().map(|flag| (*flag).to_owned()));
         }
         let serves = |args: &[String]| {
             let folders =
@@ -201,6 +210,7 @@ mod tests {
             naming: Naming::Short,
             shape: Shape::ProgramAndArgs,
             kind: None,
+            flags: &[],
             folder: "/srv/x".into(),
             project: None,
             follows: false,
@@ -232,6 +242,20 @@ mod tests {
             json!(["serve", "--require-read", "--workspace", "x=/srv/x", "--log", "debug"]),
         ] {
             assert_eq!(args(&there), Ok(there));
+        }
+    }
+
+    #[test]
+    fn the_flags_of_a_client_are_added_unless_a_person_has_set_them() {
+        let start = Start { flags: &["--answers-as", "text"], follows: true, ..start() };
+        let whole = json!(["serve", "--answers-as", "text"]);
+        assert_eq!(start.entry()[1], ("args", whole.clone()));
+        for (there, mended) in [
+            (json!(["serve"]), whole),
+            (json!(["serve", "--mode", "ask"]), json!(["serve", "--answers-as", "text", "--mode", "ask"])),
+            (json!(["serve", "--answers-as=both"]), json!(["serve", "--answers-as=both"])),
+        ] {
+            assert_eq!(start.mended(&json!({"command": "old", "args": there})).unwrap()[1].1, mended);
         }
     }
 
