@@ -226,6 +226,7 @@ impl Arguments {
             format: self.format.clone(),
             versions: (!versions.is_empty()).then_some(versions),
             validate_only: None,
+            kept: None,
         })
     }
 

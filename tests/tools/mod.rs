@@ -22,6 +22,7 @@ mod preview;
 #[cfg(all(unix, feature = "apply-model"))]
 mod proposed_sketch;
 mod reading;
+mod refused_hunks;
 mod rename_symbol;
 mod repeated;
 mod replace_in_files;

@@ -14,6 +14,7 @@ use emend_workspace::Preview;
 use emend_workspace::problem::{Kind, Problem};
 
 use crate::session::Owner;
+use crate::tools::refused_hunks::RefusedHunks;
 use crate::wire::Outcome;
 
 /// The time that a handle is valid.
@@ -30,6 +31,8 @@ pub struct Previews {
     bytes_per_owner: usize,
     /// By their handles and the keys of their owners: a person may look at a preview of a client, planned anew, on a page of this process.
     kept: Mutex<HashMap<PreviewKey, StoredPreview>>,
+    /// The refused requests of which only some hunks are sent again.
+    pub(crate) refused_hunks: RefusedHunks,
 }
 
 /// A handle, and the key of its owner.
@@ -63,7 +66,12 @@ pub enum PreviewState {
 
 impl Default for Previews {
     fn default() -> Self {
-        Self { lifetime: LIFETIME, bytes_per_owner: BYTES_PER_OWNER, kept: Mutex::default() }
+        Self {
+            lifetime: LIFETIME,
+            bytes_per_owner: BYTES_PER_OWNER,
+            kept: Mutex::default(),
+            refused_hunks: RefusedHunks::default(),
+        }
     }
 }
 

@@ -218,6 +218,31 @@ impl Patch {
         Self { sections: self.sections.iter().filter_map(only).collect() }
     }
 
+    /// Returns the request with the hunks of `new`, in order, in the place of those with these numbers. `None` unless `new` has
+    /// as many hunks, each for the same file, and nothing else.
+    #[must_use]
+    pub fn with_hunks(&self, numbers: &BTreeSet<usize>, new: &Self) -> Option<Self> {
+        let mut fixed = self.clone();
+        let mut left = new
+            .sections
+            .iter()
+            .flat_map(|section| section.hunks().iter().map(move |hunk| (section, &hunk.change)));
+        for section in &mut fixed.sections {
+            let (path, target) = (section.path.clone(), section.move_to().map(String::from));
+            let Operation::Update { hunks, .. } = &mut section.operation else { continue };
+            for hunk in hunks.iter_mut().filter(|hunk| numbers.contains(&hunk.number)) {
+                let (of, change) = left.next()?;
+                if of.path != path || of.move_to().is_some_and(|to| Some(to) != target.as_deref()) {
+                    return None;
+                }
+                hunk.change = change.clone();
+            }
+        }
+        let has_all = new.hunks() == numbers.len() && left.next().is_none();
+        let has_more = new.sections.iter().any(|section| section.hunks().is_empty());
+        (has_all && !has_more).then_some(fixed)
+    }
+
     /// Takes away the line numbers that only choose among equal places, but for those that are known of a file.
     pub fn keep_hints(&mut self, is_known: impl Fn(&str, usize) -> bool) {
         for Section { path, operation, .. } in &mut self.sections {

@@ -14,8 +14,8 @@ use crate::manner::Words;
 use crate::tools::{self, About, Effect};
 use crate::{arguments, schema};
 
-/// Optional arguments of our tools that go along with a call by any name: versions, which no other system has.
-const GO_ALONG: [&str; 2] = ["version", "versions"];
+/// Optional arguments of our tools that go along with a call by any name, since no other system has them.
+const GO_ALONG: [&str; 3] = ["version", "versions", "kept"];
 
 /// An argument of the original that is understood and not listed.
 pub(super) struct Beside {

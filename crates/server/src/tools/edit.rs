@@ -80,7 +80,8 @@ impl EditTool for StrReplace {
         }
         let changes = self.changes().map_err(single_problem)?;
         let patch = Patch::replace(&self.path, changes).map_err(single_problem)?;
-        Ok(EditRequest::for_file(patch, &self.path, self.version, origin))
+        let request = EditRequest::for_file(patch, &self.path, self.version, origin);
+        fixed(call, self.kept.as_deref(), request)
     }
 }
 
@@ -149,11 +150,27 @@ impl EditTool for ApplyPatch {
         if call.counts_as_read && self.versions.is_none() {
             patch.keep_hints(|path, line| version_read(call, path, line..line + 1).is_ok());
         }
-        Ok(EditRequest {
+        let request = EditRequest {
             versions: self.versions.unwrap_or_default(),
             validate_only: self.validate_only.unwrap_or(false),
             ..EditRequest::new(patch, origin)
-        })
+        };
+        fixed(call, self.kept.as_deref(), request)
+    }
+}
+
+/// Puts a request into the refused one of which it fixes hunks, if the call names one.
+fn fixed(
+    call: &Call<'_>,
+    kept: Option<&str>,
+    request: EditRequest,
+) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+    let request = EditRequest { can_be_fixed: !call.is_part, ..request };
+    match kept.filter(|handle| !handle.is_empty()) {
+        Some(handle) => {
+            Ok(call.previews.refused_hunks.complete(call, handle, request).map_err(single_problem)?)
+        }
+        None => Ok(request),
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct EditRequest {
     pub(super) validate_only: bool,
     /// The sketch that the edit is, which an apply model may read where it is uncertain.
     pub(super) sketch: Option<ApplySketch>,
+    /// Whether a call may fix the hunks that do not fit, and leave out the others.
+    pub(super) can_be_fixed: bool,
     /// Why the edit is not made, if it is not the one that the call expects.
     pub(super) refusal: Option<Problem>,
     /// Notes for its reader.
@@ -39,6 +41,7 @@ impl EditRequest {
             versions: BTreeMap::new(),
             places_are_found: false,
             validate_only: false,
+            can_be_fixed: false,
             sketch: None,
             refusal: None,
             notes: Vec::new(),
@@ -70,7 +73,7 @@ impl EditRequest {
     }
 
     /// Makes the edit.
-    pub(super) fn make(mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
+    pub(super) fn make(&mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
         let context = call.context(&self.origin);
         if let Some(refusal) = self.refusal.take() {
             // If the same call was made before, what it expects is not there any more.
@@ -79,7 +82,7 @@ impl EditRequest {
         }
         let report = call.workspace.edit(&self.request(), &context);
         let report = report.map_err(|why| if self.places_are_found { to_be_retried(why) } else { why })?;
-        Ok(with_notes(call.done(&report), self.notes))
+        Ok(with_notes(call.done(&report), std::mem::take(&mut self.notes)))
     }
 
     /// Returns why the edit is not made, with a preview of what it would have done.

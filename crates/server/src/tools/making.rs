@@ -20,25 +20,45 @@ pub(super) fn run(
     call: &Call<'_>,
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<Answer, Unanswered> {
-    match edit(call, understand) {
+    let mut kept = None;
+    match edit(call, understand, &mut kept) {
         Ok((outcome, tense)) => Ok(Answer::from_outcome(outcome, tense)),
-        Err(not_committed) => Answer::from_not_committed(call.explained(not_committed)),
+        Err(not_committed) => {
+            let mut answer = Answer::from_not_committed(call.explained(not_committed))?;
+            answer.append_notes(kept);
+            Ok(answer)
+        }
     }
 }
 
 fn edit(
     call: &Call<'_>,
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
+    kept: &mut Option<String>,
 ) -> Result<(Outcome, Tense), NotCommitted> {
     let mut asked = understand()?;
+    let mut keep = |asked: &EditRequest, mut why: NotCommitted| {
+        if let NotCommitted::Problems(problems) = &mut why {
+            *kept = call.previews.refused_hunks.keep(call.caller.owner(), asked, problems);
+            if kept.is_some() {
+                // It says instead how many fit.
+                problems.iter_mut().for_each(|problem| problem.fit = None);
+            }
+        }
+        why
+    };
     if asked.validate_only {
-        let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
+        let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin));
+        let preview = preview.map_err(|why| keep(&asked, why))?;
         return Ok((Outcome::success(preview.report()), Tense::Validated));
     }
     let (sketch, origin) = (asked.sketch.take(), asked.origin.clone());
     match asked.make(call) {
         Ok(outcome) => Ok((outcome, Tense::Done)),
-        Err(why) => propose(call, sketch, origin, (why, Making::IfSure)),
+        Err(why) => {
+            let why = keep(&asked, why);
+            propose(call, sketch, origin, (why, Making::IfSure))
+        }
     }
 }
 

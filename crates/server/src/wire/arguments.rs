@@ -137,6 +137,9 @@ pub struct StrReplace {
     pub version: Option<String>,
     /// Several, each with these but path, all found in the same text.
     pub edits: Option<Vec<OneEdit>>,
+    /// The handle of a refused call, of which these are the fixed edits. The refusal says so.
+    #[schemars(description = "")]
+    pub kept: Option<String>,
 }
 
 /// One replacement of several, or lines to insert.
@@ -258,6 +261,10 @@ pub struct ApplyPatch {
     /// Only check, and show the diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_only: Option<bool>,
+    /// The handle of a refused call, of which these are the fixed hunks. The refusal says so.
+    #[schemars(description = "")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
 }
 
 /// Arguments of `apply_sketch`.
