@@ -154,7 +154,7 @@ fn a_shortened_diff_says_so_and_the_whole_is_where_it_says() {
     let answer = client.call("write_file", json!({"path": "a.txt", "content": content})).ok();
     let diff = answer.structured["diff"].as_str().unwrap();
     let notice = diff.lines().last().unwrap();
-    assert!(notice.starts_with("\\ 90 changed lines are left out"), "{diff}");
+    assert!(notice.starts_with("\\ 90 changed lines are not shown"), "{diff}");
     assert!(answer.text.contains(notice));
     let uri = notice.split(' ').next_back().unwrap();
     let whole = client.request("resources/read", json!({"uri": uri})).unwrap();

@@ -25,16 +25,20 @@ fn what_may_still_name_the_old_path_is_told() {
     let named = [
         ("a.md", "see src/util/old.py here\n"),
         ("b.py", "from util.old import x\n"),
-        ("c.ts", "import { x } from './old';\n"),
-        ("d.rs", "mod old;\n"),
         ("e.rs", "use crate::util::old::f;\n"),
-        ("f.py", "from . import old\n"),
         ("g.toml", "files = ['util/old.py']\n"),
+        ("src/c.ts", "import { x } from './util/old';\n"),
+        ("src/util/f.py", "from . import old\n"),
+        ("src/util.rs", "mod old;\n"),
     ];
     let others = [
         ("h.py", "old = 1\nfrom . import older\n"),
         ("i.md", "the old way, bold.py, old.pyc and utils/older\n"),
         ("j.ts", "import { x } from './old-one';\n"),
+        ("c.ts", "import { x } from './old';\n"),
+        ("d.rs", "mod old;\nuse other::old;\n"),
+        ("f.py", "from . import old\nfrom json import old\n"),
+        ("k.md", "other/old.py\n"),
     ];
     let folder = Folder::with(named);
     others.iter().for_each(|(name, text)| folder.write(name, text));
@@ -47,6 +51,7 @@ fn what_may_still_name_the_old_path_is_told() {
         places.join(", ")
     );
     assert!(moved.text.contains(&told), "{}", moved.text);
+    assert!(moved.text.contains("\nR src/util/new.py from src/util/old.py "), "{}", moved.text);
     assert_eq!(folder.text("b.py"), "from util.old import x\n");
     let moved = client.call("move_file", json!({"from": "a.md", "to": "z.md"})).ok();
     assert!(!moved.text.contains("may still name"), "{}", moved.text);

@@ -37,6 +37,24 @@ fn take(folder: &Folder, lines: (usize, usize), line: usize, is_moved: bool) -> 
 }
 
 #[test]
+fn moved_lines_do_not_take_the_room_of_new_ones() {
+    let block: String =
+        (0..14).map(|line| format!("    a_line_that_only_moves({line}, \"elsewhere\");\n")).collect();
+    let new: String = (0..12).map(|line| format!("    a_new_line({line});\n")).collect();
+    let folder = Folder::with([("a", &*block), ("b", "1\n"), ("c", "2\n")]);
+    let mut client = serve(&folder);
+    let from = from(&mut client, "a", (1, 14), true);
+    let mut moved = before(&mut client, "b", 2, &from);
+    moved["tool"] = "replace_lines".into();
+    let insert = json!({"tool": "str_replace", "path": "c", "insert_after": new});
+    let answer = client.call("edit_files", json!({"edits": [moved, insert]})).ok();
+    assert_eq!(folder.text("b"), format!("1\n{block}"));
+    assert!(answer.text.contains("\\ 12 moved lines\n"), "{}", answer.text);
+    assert_eq!(answer.text.matches("+    a_new_line").count(), 12, "{}", answer.text);
+    assert!(!answer.text.contains("not shown"), "{}", answer.text);
+}
+
+#[test]
 fn lines_are_moved_to_another_file_and_one_undo_brings_them_back() {
     let files = [("a", A), ("b", "use x;\n")];
     let folder = Folder::with(files);

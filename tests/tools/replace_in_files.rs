@@ -72,9 +72,35 @@ fn a_rename_in_many_files_is_one_call_and_one_undo() {
         "{}",
         answer.text
     );
-    assert!(answer.text.chars().count() <= 1_600, "{}", answer.text);
+    // One place of the one change is shown, and the other files only with their numbers of places.
+    assert_eq!(answer.text.matches("\n@@ ").count(), 1, "{}", answer.text);
+    assert!(
+        answer.text.contains("\nOne place is shown; 26 more in 13 files: d0/f12.rs 2, "),
+        "{}",
+        answer.text
+    );
+    assert!(answer.text.chars().count() <= 700, "{}", answer.text);
     client.call("undo_edit", json!({})).ok();
     assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn one_place_of_each_distinct_change_is_shown() {
+    let content = |at: usize| format!("import a{at}\n{}import a{at}\n", "\n".repeat(9));
+    let folder = Folder::new();
+    (0..40).for_each(|at| folder.write(&format!("{at:02}.py"), content(at % 20)));
+    let answer = replace(&mut serve(&folder), regex("import (a[01])$", "import ${1}b")).ok();
+    assert_eq!(answer.text.matches("\n@@ ").count(), 2, "{}", answer.text);
+    let told = "One place is shown of each of the first of 2 distinct changes; 4 more in 2 files: 20.py 2, 21.py 2.\n";
+    assert!(answer.text.ends_with(told), "{}", answer.text);
+    assert_eq!(answer.structured["files"].as_array().unwrap().len(), 4);
+    let answer = replace(&mut serve(&folder), regex("import (a\\d+)$", "import ${1}b")).ok();
+    assert!(
+        answer.text.matches("\n@@ ").count() <= 8 && answer.text.chars().count() < 1_800,
+        "{}",
+        answer.text
+    );
+    assert!(answer.text.contains("of the first of 18 distinct changes"), "{}", answer.text);
 }
 
 #[test]
@@ -135,7 +161,7 @@ fn ignored_and_binary_files_are_left_out_and_counted_and_forbidden_ones_are_not(
     let mut client = serve(&folder);
     let answer = replace(&mut client, text("x", "y")).ok();
     assert_eq!(answer.structured["changed_files"], json!(["a.txt"]));
-    let left_out = "Left out: 1 ignored file, 1 ignored folder, 1 binary file";
+    let left_out = "Skipped: 1 ignored file, 1 ignored folder, 1 binary file";
     assert_eq!(answer.structured["notes"], json!([left_out]));
     assert!(answer.text.contains(left_out), "{}", answer.text);
     for (name, content) in [("out/b.txt", "x\n"), ("c.log", "x\n"), ("d.bin", "x\0x\n"), (".env", "x\n")] {

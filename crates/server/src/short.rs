@@ -19,6 +19,8 @@ const DIFF: usize = 4_000;
 const SEVERAL: usize = 1_600;
 /// How many of them are for saying that the diff is shortened.
 const NOTICE: usize = 130;
+/// How many characters the files have of which nothing is shown.
+const OTHERS: usize = 300;
 /// How many of them one file may take before others had their turn.
 const ONE_OF_SEVERAL: usize = 600;
 
@@ -32,13 +34,20 @@ pub(crate) fn success(mut outcome: Outcome) -> (String, Outcome) {
     outcome.diff.clear();
 
     let head = head(&outcome, &notes, &files);
-    let lines: Vec<String> = files.iter().map(file_line).collect();
+    let mut lines: Vec<String> = files.iter().map(file_line).collect();
+    let others = outcome.distinct.map(|distinct| {
+        let is_shown = |at: usize| diffs.get(at).is_some_and(|diff| !diff.text.is_empty());
+        let others: Vec<&WireFile> =
+            files.iter().enumerate().filter(|(at, _)| !is_shown(*at)).map(|(_, file)| file).collect();
+        (0..lines.len()).filter(|at| !is_shown(*at)).for_each(|at| lines[at].clear());
+        alike(distinct, &others)
+    });
     outcome.files = Some(files.into_iter().map(short_file).collect());
     let diffs = shown(diffs, room(&outcome, &head, &lines));
 
     let mut text = head;
     let is_alone = lines.len() == 1;
-    for (at, line) in lines.iter().enumerate() {
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
         let diff = diffs.get(at).map_or("", |diff| &diff.text);
         let _ = write!(text, "{line}\n{diff}");
         if !diff.is_empty() && !is_alone {
@@ -46,6 +55,7 @@ pub(crate) fn success(mut outcome: Outcome) -> (String, Outcome) {
         }
         outcome.diff.push_str(diff);
     }
+    text.push_str(&others.unwrap_or_default());
     if diffs.iter().any(|diff| diff.is_shortened) {
         let notice = notice(&outcome, diffs.iter().map(|diff| diff.left_out).sum());
         text.push_str(&notice);
@@ -127,6 +137,32 @@ fn file_line(file: &WireFile) -> String {
     line
 }
 
+/// Says that one place of each distinct change is shown, and which files have others.
+fn alike(distinct: usize, others: &[&WireFile]) -> String {
+    let places: usize = others.iter().map(|file| file.places.unwrap_or(1)).sum();
+    let mut text = match distinct {
+        1 => "One place is shown".to_owned(),
+        _ => format!("One place is shown of each of the first of {distinct} distinct changes"),
+    };
+    if let Some((first, rest)) = others.split_first() {
+        let s = if others.len() == 1 { "" } else { "s" };
+        let named = |file: &WireFile| format!("{} {}", in_line(&file.path), file.places.unwrap_or(1));
+        let _ = write!(text, "; {places} more in {} file{s}: {}", others.len(), named(first));
+        let mut left = rest.len();
+        for file in rest {
+            if text.len() >= OTHERS {
+                break;
+            }
+            let _ = write!(text, ", {}", named(file));
+            left -= 1;
+        }
+        if left > 0 {
+            let _ = write!(text, ", ... and {left} more");
+        }
+    }
+    text + ".\n"
+}
+
 /// Leaves out of a file what is said elsewhere in a short answer, or what its reader knows.
 fn short_file(file: WireFile) -> WireFile {
     let says_more = |hunk: &WireHunk| {
@@ -150,12 +186,21 @@ fn room(outcome: &Outcome, head: &str, lines: &[String]) -> usize {
         return DIFF;
     }
     let text = head.chars().count() + lines.iter().map(|line| line.chars().count() + 1).sum::<usize>();
-    let json = serde_json::to_string(outcome).map_or(SEVERAL, |json| json.chars().count());
+    // One place of each change is shown however many files there are.
+    let json = match outcome.distinct {
+        Some(_) => 0,
+        None => serde_json::to_string(outcome).map_or(SEVERAL, |json| json.chars().count()),
+    };
     SEVERAL.saturating_sub(text.max(json) + NOTICE)
 }
 
 /// Returns the diffs that have room, file by file, each as far as it has.
 fn shown(diffs: Vec<ShortDiff>, room: usize) -> Vec<ShortDiff> {
+    let all: usize = diffs.iter().map(|diff| json_length(&diff.text)).sum();
+    // To say that something is not shown would take as much.
+    if all <= room + NOTICE && !diffs.iter().any(|diff| diff.is_shortened) {
+        return diffs;
+    }
     let (header, most) = match diffs.len() {
         0 | 1 => (0, room),
         // `*** File 12` and its line ending, as JSON.
@@ -182,8 +227,8 @@ fn json_length(text: &str) -> usize {
 fn notice(outcome: &Outcome, left_out: usize) -> String {
     let what = match left_out {
         0 => "Long lines are cut".to_owned(),
-        1 => "1 changed line is left out".to_owned(),
-        count => format!("{count} changed lines are left out"),
+        1 => "1 changed line is not shown".to_owned(),
+        count => format!("{count} changed lines are not shown"),
     };
     match outcome.edit.as_ref().filter(|_| outcome.can_be_undone) {
         Some(edit) => format!("\\ {what}; all of it: edit_history or {}\n", uri::for_edit(edit)),

@@ -3,6 +3,7 @@
 //! There is one line of context around a change. Of a long line the stretch around the change is shown, of many lines in a
 //! row that all come or all go the first and the last. The names of the file are not in it: the answer says them.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +22,11 @@ const TOLERANCE: usize = 40;
 /// A longer row of lines is shown by this many at either end.
 const ROW: usize = 16;
 const ROW_ENDS: usize = 5;
+/// So is one of lines that the edit only moves.
+const MOVED_ROW: usize = 4;
+const MOVED_ROW_ENDS: usize = 1;
+/// Lines that are shorter in all are shown: to say that they are not takes more.
+const HIDDEN: usize = 100;
 /// With less room than this no part of a hunk is shown: it could be what goes without what comes for it.
 const PART: usize = 1_000;
 
@@ -39,14 +45,38 @@ impl Diff {
     /// Returns the diff as an answer shows it.
     #[must_use]
     pub fn short(&self) -> ShortDiff {
+        self.short_with(&BTreeSet::new())
+    }
+
+    /// Returns the diff as an answer shows it, of an edit that moves these lines, without their indentation.
+    #[must_use]
+    pub fn short_with(&self, moved: &BTreeSet<&str>) -> ShortDiff {
         let mut short = ShortDiff::default();
         if let Some(mode) = self.modes.lines().last() {
             short.text = format!("{mode}\n");
         }
         for hunk in self.hunks.iter().flat_map(|hunk| hunk.with_context(CONTEXT)) {
-            short.push(&hunk);
+            short.push(&hunk, moved);
         }
         short
+    }
+
+    /// Returns of the diff as an answer shows it the hunks that have one of these old lines, counted from one.
+    #[must_use]
+    pub fn short_at(&self, lines: &[usize]) -> ShortDiff {
+        let mut short = ShortDiff::default();
+        for hunk in self.hunks.iter().flat_map(|hunk| hunk.with_context(CONTEXT)) {
+            if lines.iter().any(|line| hunk.old.contains(&(line - 1))) {
+                short.push(&hunk, &BTreeSet::new());
+            }
+        }
+        short
+    }
+
+    /// Returns the lines that come or go, by their sign, without their indentation.
+    pub fn lines(&self, sign: char) -> impl Iterator<Item = &str> {
+        let lines = self.hunks.iter().flat_map(|hunk| hunk.body.lines());
+        lines.filter_map(move |line| line.strip_prefix(sign)).map(str::trim)
     }
 }
 
@@ -84,7 +114,7 @@ impl ShortDiff {
         self
     }
 
-    fn push(&mut self, hunk: &DiffHunk) {
+    fn push(&mut self, hunk: &DiffHunk, moved: &BTreeSet<&str>) {
         self.text.push_str(&hunk.header());
         let lines = lines_of(&hunk.body);
         let mut rest = &lines[..];
@@ -93,23 +123,27 @@ impl ShortDiff {
             let (gone, others) = split_while(others, '-');
             let (come, others) = split_while(others, '+');
             context.iter().for_each(|line| self.push_line(line, 0, CONTEXT_COLUMNS));
-            self.push_row(gone, come);
-            self.push_row(come, gone);
+            self.push_row(gone, come, moved);
+            self.push_row(come, gone, moved);
             rest = others;
         }
     }
 
     /// Adds lines that all come or all go, beside those that go or come for them.
-    fn push_row(&mut self, row: &[&str], others: &[&str]) {
+    fn push_row(&mut self, row: &[&str], others: &[&str], moved: &BTreeSet<&str>) {
+        let is_moved = !moved.is_empty() && row.iter().all(|line| moved.contains(line[1..].trim()));
+        let (most, ends) = if is_moved { (MOVED_ROW, MOVED_ROW_ENDS) } else { (ROW, ROW_ENDS) };
+        let inner = if row.len() > most { ends..row.len() - ends } else { 0..0 };
+        let is_hidden = row[inner.clone()].iter().map(|line| line.len()).sum::<usize>() > HIDDEN;
         for (at, line) in row.iter().enumerate() {
-            if row.len() <= ROW || at < ROW_ENDS || at >= row.len() - ROW_ENDS {
+            if !is_hidden || !inner.contains(&at) {
                 let differs = |other: &&str| first_difference(content(line), content(other));
                 self.push_line(line, others.get(at).map_or(0, differs), CHANGED_COLUMNS);
-            } else if at == ROW_ENDS {
-                let left_out = row.len() - 2 * ROW_ENDS;
-                self.text.push_str(&format!("\\ {left_out} lines\n"));
-                self.left_out += left_out;
-                self.is_shortened = true;
+            } else if at == inner.start {
+                let (count, what) = (inner.len(), if is_moved { "moved " } else { "" });
+                self.text.push_str(&format!("\\ {count} {what}lines\n"));
+                self.left_out += if is_moved { 0 } else { count };
+                self.is_shortened |= !is_moved;
             }
         }
     }
@@ -237,6 +271,21 @@ mod tests {
         );
         let whole = diff("a\n", &["a\n", &numbered(0..ROW)].concat()).short();
         assert!(!whole.is_shortened);
+        let little = diff("a\n", &["a\n", &"x\n".repeat(30)].concat()).short();
+        assert!(!little.is_shortened, "a note would be longer");
+    }
+
+    #[test]
+    fn lines_that_are_only_moved_are_shown_by_their_ends() {
+        let block: String = (0..9).map(|line| format!("    a line of a block {line}\n")).collect();
+        let (gone, come) =
+            (diff(&["a\n", &block].concat(), "a\n"), diff("b\n", &["b\n", &block, "c\n"].concat()));
+        let moved: BTreeSet<&str> = gone.lines('-').collect();
+        assert_eq!(moved.len(), 9);
+        for short in [gone.short_with(&moved), diff("b\n", &["b\n", &block].concat()).short_with(&moved)] {
+            assert!(!short.is_shortened && short.text.contains("\\ 7 moved lines\n"), "{}", short.text);
+        }
+        assert!(!come.short_with(&moved).text.contains("moved"), "new lines among them are shown");
     }
 
     #[test]

@@ -156,7 +156,9 @@ fn reading(reading: &Reading) -> String {
 fn done(done: &Done<'_>) -> String {
     let mut text = "Success. Updated the following files:\n".to_owned();
     for file in done.files {
-        let _ = writeln!(text, "{} {}", file.letter(), file.path);
+        // Codex has no letter of its own for a file that moved.
+        let letter = if file.letter() == 'R' { 'M' } else { file.letter() };
+        let _ = writeln!(text, "{letter} {}", file.path);
     }
     text + &done.snippet()
 }

@@ -43,7 +43,7 @@ pub(crate) fn left_out(left_out: &LeftOut) -> Option<String> {
     .into_iter()
     .flatten()
     .collect();
-    (!parts.is_empty()).then(|| format!("Left out: {}", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("Skipped: {}", parts.join(", ")))
 }
 
 pub(super) fn write_none(searched: usize, not: &LeftOut, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +163,7 @@ mod tests {
     fn the_counts_of_files_come_first_and_then_numbered_places() {
         assert_eq!(
             told(Expected::Count(4), vec![file("a", 1, 2), file("b", 3, 1)], Some("preview-1")),
-            "There are 3 places in 2 files, and expected_count is 4. Nothing was changed. Left out: 1 ignored folder, 2 \
+            "There are 3 places in 2 files, and expected_count is 4. Nothing was changed. Skipped: 1 ignored folder, 2 \
              binary files.\n\
              a: 2 (numbers 1-2)\n\
              b: 1 (number 3)\n\n\

@@ -1,6 +1,6 @@
 //! The edit that a call of an edit tool asks for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -20,6 +20,8 @@ pub(super) struct EditRequest {
     pub(super) versions: BTreeMap<String, String>,
     /// Whether the places and versions are those that a search of the tool has found.
     pub(super) places_are_found: bool,
+    /// How many distinct changes it has, and the numbers of hunks that show them, if that is enough.
+    pub(super) samples: Option<(usize, BTreeSet<usize>)>,
     /// Whether the edit is only checked.
     pub(super) validate_only: bool,
     /// The sketch that the edit is, which an apply model may read where it is uncertain.
@@ -40,6 +42,7 @@ impl EditRequest {
             patch,
             versions: BTreeMap::new(),
             places_are_found: false,
+            samples: None,
             validate_only: false,
             can_be_fixed: false,
             sketch: None,
@@ -82,7 +85,11 @@ impl EditRequest {
         }
         let report = call.workspace.edit(&self.request(), &context);
         let report = report.map_err(|why| if self.places_are_found { to_be_retried(why) } else { why })?;
-        Ok(with_notes(call.done(&report), std::mem::take(&mut self.notes)))
+        let mut outcome = call.done(&report);
+        if let Some(samples) = &self.samples {
+            outcome.keep_samples(&report, samples);
+        }
+        Ok(with_notes(outcome, std::mem::take(&mut self.notes)))
     }
 
     /// Returns why the edit is not made, with a preview of what it would have done.

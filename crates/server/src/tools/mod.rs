@@ -18,6 +18,7 @@ mod list;
 mod making;
 mod mentioned;
 mod move_file;
+mod old_path;
 mod places;
 mod preview;
 mod proposal;

@@ -9,21 +9,19 @@ use emend_edit::patch::{Patch, PlaceChange};
 use emend_lsp::{Asked, TextChange};
 use emend_workspace::problem::Problem;
 use emend_workspace::roots::WorkspacePath;
-use emend_workspace::search::Query;
-use emend_workspace::{Effort, NotDone, Origin, WalkScope};
+use emend_workspace::{Effort, NotDone, Origin};
 
 use super::Call;
 use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
 use super::check_move;
 use super::edit_request::EditRequest;
+use super::old_path::{mentions, relative_imports};
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
 use crate::wire::MoveFile;
 
 /// The time that a move waits for a server. It does not depend on the answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The names of files that are called after their folder by what imports them.
-const NAMELESS: [&str; 5] = ["__init__", "index", "lib", "main", "mod"];
 
 impl ToolArguments for MoveFile {
     const ABOUT: About = About {
@@ -65,12 +63,16 @@ impl EditTool for MoveFile {
             .iter()
             .flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)))
             .collect();
+        let mentions = mentions(call, &from, &lines);
         let own_imports: Vec<String> = own_imports
             .into_iter()
             .filter(|line| is_elsewhere && !lines.contains(&(&from.name[..], *line)))
+            .filter(|line| {
+                !mentions.iter().flat_map(|(places, _)| places).any(|at| *at == (from.name.clone(), *line))
+            })
             .map(|line| format!("{}:{line}", to.name))
             .collect();
-        let staying = match mentions(call, &from, &lines) {
+        let staying = match mentions {
             Some((places, more)) => {
                 let as_moved = |(name, line): (String, usize)| {
                     format!("{}:{line}", if name == from.name { &to.name } else { &name })
@@ -145,66 +147,6 @@ fn changes(
     Ok((proposed.servers, changes))
 }
 
-/// Returns the lines that still name the old path, but for those that change, and how many more there are. `None` if they
-/// cannot be searched for.
-fn mentions(
-    call: &Call<'_>,
-    from: &WorkspacePath,
-    changing: &BTreeSet<(&str, usize)>,
-) -> Option<(Vec<(String, usize)>, usize)> {
-    let Some(pattern) = pattern(&from.name) else { return Some((Vec::new(), 0)) };
-    let scope = WalkScope { path: None, glob: None, cancelled: call.cancelled };
-    let found =
-        call.workspace.files().search(&scope, &Query { pattern: &pattern, ..Query::default() }).ok()?;
-    let lines =
-        found.files.iter().flat_map(|file| file.lines.iter().map(|line| (&file.name[..], line.number)));
-    let shown = lines.clone().count();
-    let staying = lines.filter(|line| !changing.contains(line));
-    let staying = staying.map(|(name, line)| (name.to_owned(), line)).collect();
-    Some((staying, found.matches.saturating_sub(shown)))
-}
-
 fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// Returns the lines of a file that import something by a path from its own folder.
-fn relative_imports(text: &str) -> Vec<usize> {
-    let is_relative = |line: &&str| {
-        let line = line.trim_start();
-        let after = |word: &str| line.strip_prefix(word).map(str::trim_start);
-        after("from ").is_some_and(|path| path.starts_with('.'))
-            || after("#include").is_some_and(|path| path.starts_with('"'))
-            || ["import", "export", "} from", "const", "let", "var"].iter().any(|word| line.starts_with(word))
-                && ["\"./", "\"../", "'./", "'../"].iter().any(|path| line.contains(path))
-    };
-    text.lines().zip(1..).filter(|(line, _)| is_relative(line)).map(|(_, number)| number).collect()
-}
-
-/// Returns an expression for what names a file: its name, its path as a module, or its stem where something is imported.
-fn pattern(name: &str) -> Option<String> {
-    let path = name.rsplit(':').next()?;
-    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
-    let parent = folder.rsplit('/').next().filter(|parent| !parent.is_empty());
-    let escaped = |text: &str| {
-        let is_special = |sign: char| sign.is_ascii_punctuation() && !matches!(sign, '_' | '<' | '>');
-        let plain = |sign: char| if is_special(sign) { format!("\\{sign}") } else { sign.to_string() };
-        text.chars().map(plain).collect::<String>()
-    };
-    let whole = |text: String| format!(r"(?:^|[^\w.-]){text}(?:$|[^\w-])");
-    let file_name =
-        if NAMELESS.contains(&stem) { None } else { Some(format!(r"(?:[\w.-]*/)*{}", escaped(file))) };
-    let mut patterns: Vec<String> = file_name.map(whole).into_iter().collect();
-    patterns.extend(
-        parent.map(|parent| format!(r"\b{}(?:::|[/.\\]){}(?:$|[^\w-])", escaped(parent), escaped(stem))),
-    );
-    if !NAMELESS.contains(&stem) && !stem.is_empty() {
-        let word = escaped(stem);
-        patterns.push(format!(r#"\./{word}(?:\.\w+)?["'`)]"#));
-        patterns.push(format!(
-            r"^\s*(?:pub\s+)?(?:mod|import|from|use|include|require)\b[^;]*[^\w-]{word}(?:$|[^\w-])"
-        ));
-    }
-    (!patterns.is_empty()).then(|| patterns.join("|"))
 }

@@ -1,6 +1,8 @@
 //! `replace_in_files`: one replacement in all files of a scope. What a search finds in some versions becomes a patch of these
 //! versions, with a hunk for each place. It counts as having read them at that moment.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{
     Expected, Kind, LeftOut, NumberedPlace, PlacesOfFile, Problem, UnexpectedPlaces,
@@ -18,6 +20,8 @@ use crate::wire::ReplaceInFiles;
 const PLACES: usize = 1_000;
 /// The most files with such places.
 const FILES: usize = 100;
+/// How many distinct changes an answer shows.
+const SAMPLES: usize = 8;
 
 impl ToolArguments for ReplaceInFiles {
     const ABOUT: About = About {
@@ -42,11 +46,13 @@ impl EditTool for ReplaceInFiles {
         let refusal = self.refusal(&found).map(Problem::new);
         let left_out = messages::left_out(&found.left_out);
         let versions = found.files.iter().map(|file| (file.name.clone(), file.version.short())).collect();
+        let samples = Some(samples(&found.files));
         let patch = Patch::replace_places(found.files.into_iter().map(|file| (file.name, file.places)));
         Ok(EditRequest {
             refusal,
             notes: left_out.into_iter().collect(),
             versions,
+            samples,
             places_are_found: true,
             ..EditRequest::new(patch, origin)
         })
@@ -83,6 +89,16 @@ impl ReplaceInFiles {
         };
         Some(unexpected(expected, &found.files, found.left_out))
     }
+}
+
+/// Counts the distinct changes, and returns the number of the first place of each.
+fn samples(files: &[FoundInFile]) -> (usize, BTreeSet<usize>) {
+    let mut first: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (place, number) in files.iter().flat_map(|file| &file.places).zip(1..) {
+        first.entry((&place.old, &place.new)).or_insert(number);
+    }
+    let numbers: BTreeSet<usize> = first.values().copied().collect();
+    (numbers.len(), numbers.into_iter().take(SAMPLES).collect())
 }
 
 /// Numbers the places as the hunks of a preview of them are.

@@ -525,7 +525,7 @@ pub struct ReplaceInFiles {
     pub old_string: String,
     /// Empty deletes.
     pub new_string: String,
-    /// old_string is one, for one line; $1 or ${1} in new_string is its group.
+    /// An expression for one line; ${1} in new_string is a group.
     pub regex: Option<bool>,
     /// No part of a word.
     #[schemars(description = "")]

@@ -1,6 +1,6 @@
 //! The outcome of every tool that edits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
@@ -36,6 +36,9 @@ pub struct Outcome {
     /// The diff of each file as a short answer shows it.
     #[serde(skip)]
     pub short_diffs: Vec<ShortDiff>,
+    /// How many distinct changes there are, if these show one place of each.
+    #[serde(skip)]
+    pub distinct: Option<usize>,
     /// What layers forgave, for a short answer.
     #[serde(skip)]
     pub forgiven: Vec<String>,
@@ -260,10 +263,11 @@ impl Outcome {
             None if left_out > 0 => diff.push_str(&format!("... {left_out} more lines of diff\n")),
             None => {}
         }
+        let moved = moved_lines(report);
         Self {
             changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
             diff,
-            short_diffs: report.files.iter().map(short_diff).collect(),
+            short_diffs: report.files.iter().map(|file| short_diff(file, &moved)).collect(),
             forgiven: report.files.iter().flat_map(|file| &file.hunks).filter_map(forgiven).collect(),
             can_be_undone: kept.is_some(),
             diff_goes_on: kept.is_some() && left_out > 0,
@@ -274,6 +278,20 @@ impl Outcome {
             files: Some(report.files.iter().map(WireFile::from_report).collect()),
             notes: (!report.notes.is_empty()).then(|| messages::notes(report)),
             ..Self::default()
+        }
+    }
+
+    /// Leaves of the short diffs the hunks with these numbers, one for each of so many distinct changes.
+    pub(crate) fn keep_samples(&mut self, report: &Report, (distinct, numbers): &(usize, BTreeSet<usize>)) {
+        let sample = |file: &FileReport| {
+            let hunks = file.hunks.iter().filter(|hunk| numbers.contains(&hunk.number));
+            file.diff.short_at(&hunks.map(|hunk| hunk.line).collect::<Vec<usize>>())
+        };
+        let samples: Vec<ShortDiff> = report.files.iter().map(sample).collect();
+        let size = |diffs: &[ShortDiff]| diffs.iter().map(|diff| diff.text.len()).sum::<usize>();
+        if size(&samples) < size(&self.short_diffs) {
+            self.short_diffs = samples;
+            self.distinct = Some(*distinct);
         }
     }
 
@@ -344,11 +362,12 @@ impl WireFile {
         }
     }
 
-    /// Returns the letter for what happened to it, as Codex has it.
+    /// Returns the letter for what happened to it, as git has it.
     pub(crate) fn letter(&self) -> char {
         match self.change.as_str() {
             "create" => 'A',
             "delete" => 'D',
+            "move" => 'R',
             _ => 'M',
         }
     }
@@ -375,8 +394,20 @@ pub(super) fn change(kind: ChangeKind) -> &'static str {
     }
 }
 
+/// Returns the lines that an edit removes and adds, without their indentation, if it moves lines.
+fn moved_lines(report: &Report) -> BTreeSet<&str> {
+    let is_move =
+        |hunk: &PlacedHunk| matches!(&hunk.taken, Some(Taken::From(TakenFrom { is_moved: true, .. })));
+    if !report.files.iter().flat_map(|file| &file.hunks).any(is_move) {
+        return BTreeSet::new();
+    }
+    let gone: BTreeSet<&str> = report.files.iter().flat_map(|file| file.diff.lines('-')).collect();
+    let come = report.files.iter().flat_map(|file| file.diff.lines('+'));
+    come.filter(|line| gone.contains(line)).collect()
+}
+
 /// Returns the short form of a diff. Lines that were only moved to another file are shown there, so here it says where.
-fn short_diff(file: &FileReport) -> ShortDiff {
+fn short_diff(file: &FileReport, moved: &BTreeSet<&str>) -> ShortDiff {
     let away = file.hunks.iter().filter_map(|hunk| match &hunk.taken {
         Some(Taken::To(target)) if *target != file.name => Some((hunk, target)),
         _ => None,
@@ -386,7 +417,7 @@ fn short_diff(file: &FileReport) -> ShortDiff {
     let is_all =
         away.clone().count() == file.hunks.len() && file.diff.added == 0 && file.diff.removed == lines;
     if lines == 0 || !is_all {
-        return file.diff.short();
+        return file.diff.short_with(moved);
     }
     let text =
         away.map(|(hunk, target)| format!("\\ {} moved to {target}\n", lines_from(hunk.line, hunk.lines)));
