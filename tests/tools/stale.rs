@@ -40,6 +40,23 @@ fn an_outside_change_is_refused_once_with_what_changed() {
 }
 
 #[test]
+fn of_several_stale_files_the_words_that_clients_look_for_are_told_once() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let mut client = serve(&folder);
+    for name in ["a.txt", "b.txt"] {
+        client.read(name);
+        folder.write(name, "one\ntwo\n");
+    }
+    let answer = client.patch("*** Update File: a.txt\n@@\n-one\n+1\n*** Update File: b.txt\n@@\n-one\n+1");
+    let answer = check_stale(answer);
+    for text in [&answer.text, &answer.structured.to_string()] {
+        assert_eq!(text.matches("FILE_UNEXPECTEDLY_MODIFIED_ERROR").count(), 1, "{text}");
+    }
+    assert_eq!(answer.text.matches("[stale-file]").count(), 1, "{}", answer.text);
+    assert!(answer.text.contains("\n2. b.txt changed since"), "{}", answer.text);
+}
+
+#[test]
 fn each_outside_change_is_refused_once() {
     let (folder, mut client) = reader("one\n");
     for i in 0..3 {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use emend_workspace::problem::{Code, FileState, Kind, Problem};
 
-use crate::messages::{Audience, message};
+use crate::messages::{Audience, MODIFIED, message};
 use crate::wire::{ErrorInfo, Outcome, WireProblem};
 
 /// The most characters of a refusal, as text and as JSON.
@@ -82,8 +82,11 @@ impl Outcome {
             Kind::UnexpectedPlaces(found) => found.preview.as_deref(),
             _ => None,
         });
-        let problems: Vec<WireProblem> =
+        let mut problems: Vec<WireProblem> =
             problems.iter().map(|problem| WireProblem::from_problem(problem, audience)).collect();
+        // Clients look for this word, and find it once.
+        let modified = problems.iter_mut().filter(|problem| problem.message.starts_with(MODIFIED));
+        modified.skip(1).for_each(|problem| drop(problem.message.drain(..MODIFIED.len())));
         Self {
             error: problems
                 .first()

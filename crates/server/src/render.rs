@@ -36,7 +36,11 @@ fn refusal(outcome: &Outcome, problems: &[WireProblem]) -> String {
             let count = outcome.problem_count.unwrap_or(problems.len());
             let mut text = format!("{count} problems; nothing was changed.\n");
             for (i, problem) in problems.iter().enumerate() {
-                let _ = write!(text, "\n{}. {}\n[{}]\n", i + 1, problem.message.trim_end(), problem.code);
+                let _ = writeln!(text, "\n{}. {}", i + 1, problem.message.trim_end());
+                // The code of problems in a row stands below the last.
+                if problems.get(i + 1).is_none_or(|next| next.code != problem.code) {
+                    let _ = writeln!(text, "[{}]", problem.code);
+                }
             }
             text
         }

@@ -6,7 +6,7 @@ use emend_edit::Version;
 use emend_workspace::problem::{LinesNow, LostLines, WhyLost};
 
 use super::symbols::title;
-use super::{Message, write_lines, write_numbers};
+use super::{MODIFIED, Message, write_lines, write_numbers};
 
 /// Writes that a definition is named of a version whose content is not known.
 pub(super) fn write_unknown_symbol(
@@ -19,7 +19,7 @@ pub(super) fn write_unknown_symbol(
     let (path, symbol, current) = (message.path(), title(symbol), current.short());
     write!(
         f,
-        "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} is at version {current}, and what it held at version {claimed}, in which the \
+        "{MODIFIED}{path} is at version {current}, and what it held at version {claimed}, in which the \
          call names '{symbol}', is not known here. Nothing was changed. Read the symbol again and send the call with {} of that \
          reading.",
         if message.problem.is_of_origin { "from.version" } else { "the version" }
@@ -39,7 +39,7 @@ pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Format
         named.push_str(&format!(" ({of} {})", title(symbol)));
     }
     if *why != WhyLost::Overwritten {
-        f.write_str("FILE_UNEXPECTEDLY_MODIFIED_ERROR: ")?;
+        f.write_str(MODIFIED)?;
     }
     match why {
         WhyLost::Unknown => write!(

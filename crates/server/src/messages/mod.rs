@@ -39,6 +39,9 @@ pub use notes::notes;
 /// The number of candidate lines that a message lists.
 const LISTED: usize = 20;
 
+/// What the message of a file that changed begins with: clients look for the word.
+pub(crate) const MODIFIED: &str = "FILE_UNEXPECTEDLY_MODIFIED_ERROR: ";
+
 /// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {

@@ -7,7 +7,7 @@ use std::fmt;
 use emend_edit::Version;
 use emend_workspace::problem::{Again, Seen};
 
-use super::{Audience, Message, shell_quoted};
+use super::{Audience, MODIFIED, Message, shell_quoted};
 
 /// The difference between a file and what the request takes it for.
 pub(super) struct Stale<'a> {
@@ -36,7 +36,7 @@ pub(super) fn write_stale(
         );
     }
     let by = by.map(|by| format!(" (edit {by})")).unwrap_or_default();
-    write!(f, "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} ")?;
+    write!(f, "{MODIFIED}{path} ")?;
     match (again, current) {
         (Again::NewVersion | Again::NewNumbers | Again::NewCell, None) => {
             return write!(

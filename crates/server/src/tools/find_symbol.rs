@@ -94,7 +94,7 @@ fn at_place(call: &Call<'_>, which: Which, file: Known, range: Range<usize>) -> 
     if which != Which::Definitions {
         return Err(server_edits::to_be_searched(problem, &name));
     }
-    let mut found = Found::new(By::Outlines(Some(server_edits::reason(&problem))));
+    let mut found = Found::new(By::Outlines(server_edits::reason(&problem)));
     for (file, lines) in outlined(call, &name, &files_of(call, &name)?) {
         for line in lines {
             found.add(&file, line);
@@ -151,7 +151,8 @@ fn by_name(call: &Call<'_>, symbol: &str) -> Result<Found, Problem> {
             }
         }
     }
-    let mut found = Found::new(By::Outlines(None));
+    let why = if languages.is_empty() { "No language server is here" } else { "No language server finds it" };
+    let mut found = Found::new(By::Outlines(why.to_owned()));
     let mut answered: Vec<PathBuf> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (path, files) in languages {
@@ -182,7 +183,7 @@ fn by_name(call: &Call<'_>, symbol: &str) -> Result<Found, Problem> {
     names.sort();
     names.dedup();
     found.by = match (names.is_empty(), is_outlined) {
-        (true, _) => By::Outlines(None),
+        (true, _) => found.by,
         (false, false) => By::Servers(names),
         (false, true) => By::Both(names),
     };
@@ -225,7 +226,7 @@ fn outlined(call: &Call<'_>, symbol: &str, files: &[FoundInFile]) -> Vec<(Known,
 enum By {
     Servers(Vec<String>),
     /// By outlines, and why by these.
-    Outlines(Option<String>),
+    Outlines(String),
     /// By servers for their languages, by outlines for the others.
     Both(Vec<String>),
 }
@@ -314,20 +315,14 @@ impl Found {
             0 => String::new(),
             count => format!(" in {} file{}", counted(count), plural(count)),
         };
-        let by = match &self.by {
-            By::Servers(names) => format!("from {}", names.join(" and ")),
+        let mut text = match &self.by {
+            By::Servers(names) => format!("{found}{of_files}, from {}\n", names.join(" and ")),
             By::Both(names) => {
-                format!(
-                    "from {}, and from the outlines of files by name alone for other languages",
-                    names.join(" and ")
-                )
+                let names = names.join(" and ");
+                format!("{found}{of_files}, from {names}, and by name from outlines for other languages\n")
             }
-            By::Outlines(why) => {
-                let why = why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-                format!("from the outlines of files by name alone{why}")
-            }
+            By::Outlines(why) => format!("{why}. By name from outlines: {found}{of_files}\n"),
         };
-        let mut text = format!("{found}{of_files}, {by}\n");
         let mut by_file: BTreeMap<&str, (&Arc<Text>, BTreeMap<usize, usize>)> = BTreeMap::new();
         for (file, range) in &self.places {
             let (_, lines) = by_file.entry(&file.name).or_insert((&file.text, BTreeMap::new()));
