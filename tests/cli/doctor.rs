@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use emend_testkit::Folder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::{Command, Ran, emend};
 use crate::serve;
@@ -170,6 +170,96 @@ fn a_client_whose_server_gets_a_folder_that_is_not_there_is_told_of() {
     // Without another, the server would not start.
     fs::remove_dir_all(folder.at("two")).unwrap();
     assert!(told("problem", doctor().ends(1)));
+}
+
+/// What the doctor finds about clients at this level, with what to do.
+fn about_clients(folder: &Folder, level: &str) -> Vec<String> {
+    let document = emend(folder, &["doctor", "--json"]).ends(0).document();
+    let findings = document["findings"].as_array().unwrap().iter();
+    let found = findings.filter(|finding| finding["about"] == "clients" && finding["level"] == level);
+    found.map(|it| format!("{} {}", it["what"].as_str().unwrap(), it["next"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_client_without_any_edit_tool_is_found() {
+    for (client, entry, settings) in [
+        ("claude-code", ".mcp.json", ".claude/settings.json"),
+        ("gemini-cli", ".gemini/settings.json", ".gemini/settings.json"),
+        ("opencode", "opencode.json", "opencode.json"),
+    ] {
+        let folder = Folder::new();
+        let lacks = || {
+            let warnings = about_clients(&folder, "warning").into_iter();
+            warnings.filter(|what| what.contains("takes its own edit tools away")).collect::<Vec<_>>()
+        };
+        emend(&folder, &["init", client, "--prefer", "--yes"]).ends(0);
+        assert!(lacks().is_empty(), "{client}: {:?}", lacks());
+        let text = folder.text(entry);
+        if entry == settings {
+            folder.write(entry, text.replace("\"emend\"", "\"other\""));
+        } else {
+            fs::remove_file(folder.at(entry)).unwrap();
+        }
+        assert_eq!(lacks().len(), 1, "{client}");
+        assert!(lacks()[0].contains(&format!("'emend init {client}' adds Emend")), "{client}: {:?}", lacks());
+        if client == "claude-code" {
+            let path = folder.path().canonicalize().unwrap();
+            let entry = json!({"mcpServers": {"emend": {"command": "emend"}}});
+            for own in [entry.clone(), json!({"projects": {path.to_str().unwrap(): entry}})] {
+                folder.write("../home/.claude.json", own.to_string());
+                assert!(lacks().is_empty(), "{own}");
+            }
+        }
+    }
+    let folder =
+        Folder::with([("../home/.claude/settings.json", "{\"permissions\": {\"deny\": [\"Write\"]}}")]);
+    let warnings = about_clients(&folder, "warning");
+    assert!(warnings.iter().any(|what| what.contains("'emend init claude-code --global'")), "{warnings:?}");
+}
+
+#[test]
+fn a_folder_that_claude_code_does_not_trust_is_found() {
+    let folder = Folder::new();
+    let told = || about_clients(&folder, "warning").iter().any(|what| what.contains("it does not trust "));
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+    assert!(!told(), "nothing is allowed there");
+    emend(&folder, &["init", "claude-code", "--prefer", "--yes"]).ends(0);
+    assert!(told());
+    let path = folder.path().canonicalize().unwrap();
+    for (path, is_trusted) in [(&*path, false), (&path, true), (path.parent().unwrap(), true)] {
+        let own = json!({"projects": {path.to_str().unwrap(): {"hasTrustDialogAccepted": is_trusted}}});
+        folder.write("../home/.claude.json", own.to_string());
+        assert_eq!(told(), !is_trusted, "{own}");
+    }
+    folder.write("../home/.claude.json", "{");
+    assert!(told());
+}
+
+#[test]
+fn the_tools_that_a_model_does_not_see_are_named() {
+    let folder = Folder::new();
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+    let notes = about_clients(&folder, "note");
+    assert!(notes.iter().any(|what| what.contains("at once, and Emend's other tools after")), "{notes:?}");
+    let told = Command::new(&folder, &["doctor"]).variable("ENABLE_TOOL_SEARCH", "false").run().ends(0).out;
+    assert!(told.contains("all tools of Emend, since"), "{told}");
+
+    emend(&folder, &["init", "gemini-cli", "--yes"]).ends(0);
+    let lacks = |what: &String| what.contains("lacks Emend's write_file Use --approval-mode auto_edit");
+    assert!(!about_clients(&folder, "note").iter().any(lacks));
+    emend(&folder, &["init", "gemini-cli", "--prefer", "--yes"]).ends(0);
+    assert!(about_clients(&folder, "note").iter().any(lacks));
+}
+
+#[test]
+fn a_hook_of_claude_code_that_starts_what_is_not_there_is_found() {
+    let folder = Folder::new();
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+    let told = || about_clients(&folder, "warning").iter().any(|what| what.contains("the hook in "));
+    assert!(!told());
+    let settings = ".claude/settings.json";
+    folder.write(settings, folder.text(settings).replace(crate::EMEND, "/gone/emend"));
+    assert!(told());
 }
 
 /// A project may have anything under the name of a configuration.

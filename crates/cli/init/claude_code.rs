@@ -1,7 +1,8 @@
-//! The file that Claude Code keeps for itself in the home folder: the servers of this user. Claude Code writes it all the
-//! time, so it is only read here.
+//! The file that Claude Code keeps for itself in the home folder: the servers of this user, and which folders the user
+//! trusts. Claude Code writes it all the time, so it is only read here.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -24,5 +25,19 @@ impl OwnFile {
     /// Whether the user has Emend in all projects.
     pub(crate) fn has_emend(&self) -> bool {
         self.0["mcpServers"][NAME].is_object()
+    }
+
+    /// Whether the user has Emend in this project, beside what the project's own file says.
+    pub(crate) fn has_emend_in(&self, project: &Path) -> bool {
+        self.of(project)["mcpServers"][NAME].is_object()
+    }
+
+    /// Whether the user trusts this folder, or one above it. Without that, Claude Code ignores what the folder allows.
+    pub(crate) fn trusts(&self, project: &Path) -> bool {
+        project.ancestors().any(|folder| self.of(folder)["hasTrustDialogAccepted"] == true)
+    }
+
+    fn of(&self, folder: &Path) -> &Value {
+        &self.0["projects"][folder.to_string_lossy().as_ref()]
     }
 }

@@ -70,13 +70,18 @@ pub(crate) struct Preference {
     pub(crate) entry: &'static [(&'static str, Wanted)],
     /// The file with these settings. It may be the one with the entry.
     pub(crate) file: Place,
-    pub(crate) settings: &'static [(&'static [&'static str], Wanted)],
+    /// What takes the client's own edit tools away, and what allows Emend's.
+    pub(crate) denies: &'static [Setting],
+    pub(crate) allows: &'static [Setting],
     /// The file that the model is shown, and what a new one begins with.
     pub(crate) rules: Place,
     pub(crate) rules_head: &'static str,
     /// What cannot be set, and what the person should know.
     pub(crate) remark: &'static str,
 }
+
+/// A setting: the keys that lead to it, and its value.
+pub(crate) type Setting = (&'static [&'static str], Wanted);
 
 /// A value that a setting should have.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +125,8 @@ const PLAIN: Facts = Facts {
     preference: Preference {
         entry: &[],
         file: NOWHERE,
-        settings: &[],
+        denies: &[],
+        allows: &[],
         rules: NOWHERE,
         rules_head: "",
         remark: "",
@@ -143,10 +149,8 @@ impl Client {
                         global: Some((Base::Named("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")),
                     },
                     // A bare name takes the tool out of what the model sees. Notebooks stay with NotebookEdit.
-                    settings: &[
-                        (&["permissions", "deny"], Wanted::Items(&["Edit", "Write"])),
-                        (&["permissions", "allow"], Wanted::Items(&["mcp__emend__*"])),
-                    ],
+                    denies: &[(&["permissions", "deny"], Wanted::Items(&["Edit", "Write"]))],
+                    allows: &[(&["permissions", "allow"], Wanted::Items(&["mcp__emend__*"]))],
                     rules: Place {
                         project: &["CLAUDE.md"],
                         global: Some((Base::Named("CLAUDE_CONFIG_DIR", ".claude"), "CLAUDE.md")),
@@ -212,7 +216,7 @@ impl Client {
                     whole_path: WholePath::Always,
                     preference: Preference {
                         file: Place { global: Some(settings), ..NOWHERE },
-                        settings: &[
+                        denies: &[
                             (
                                 &["agent", "tool_permissions", "tools", "edit_file", "default"],
                                 Wanted::Text("deny"),
@@ -261,7 +265,7 @@ impl Client {
                         file: settings,
                         // The names of their classes: by the name that the model sees, Gemini CLI would take away the
                         // tool of that name from every server too. Its newer policies know names alone.
-                        settings: &[(&["tools", "exclude"], Wanted::Items(&["EditTool", "WriteFileTool"]))],
+                        denies: &[(&["tools", "exclude"], Wanted::Items(&["EditTool", "WriteFileTool"]))],
                         rules: Place {
                             project: &["GEMINI.md"],
                             global: Some((Base::Home, ".gemini/GEMINI.md")),
@@ -288,10 +292,8 @@ impl Client {
                     preference: Preference {
                         file: settings,
                         // 'edit' is its tools edit, write and apply_patch.
-                        settings: &[
-                            (&["permission", "edit"], Wanted::Text("deny")),
-                            (&["permission", "emend_*"], Wanted::Text("allow")),
-                        ],
+                        denies: &[(&["permission", "edit"], Wanted::Text("deny"))],
+                        allows: &[(&["permission", "emend_*"], Wanted::Text("allow"))],
                         rules: Place {
                             project: &["AGENTS.md"],
                             global: Some((Base::Xdg, "opencode/AGENTS.md")),
@@ -377,6 +379,12 @@ impl Client {
 
     pub(crate) fn preference(self) -> Preference {
         self.facts().preference
+    }
+}
+
+impl Preference {
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &'static Setting> {
+        self.denies.iter().chain(self.allows)
     }
 }
 

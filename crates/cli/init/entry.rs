@@ -6,7 +6,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRo
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::clients::{Format, Wanted};
+use super::clients::{Format, Setting, Wanted};
 
 /// The name of the entry.
 pub(super) const NAME: &str = "emend";
@@ -18,7 +18,7 @@ const PERMISSION: &str = "permission";
 const AFTER: &str = "PostToolUse";
 const COMMAND: &str = "command";
 /// The end of the command of our hook.
-pub(super) const HOOK: &str = " hook claude-code";
+const HOOK: &str = " hook claude-code";
 /// The tools of Emend as a server of its own, and of its plug-in.
 const TOOLS: &str = "mcp__(plugin_emend_)?emend__.*";
 
@@ -104,10 +104,37 @@ pub(crate) fn put_setting(text: &str, at: &[&str], wanted: Wanted) -> Result<Str
     Ok(root.to_string())
 }
 
+/// Whether the text of a JSON file has this setting, or an item of it.
+pub(crate) fn has_setting(text: &str, (at, wanted): &Setting) -> bool {
+    let root = parse_json(text).ok().and_then(|root| root.to_serde_value()).unwrap_or_default();
+    let there = at.iter().try_fold(&root, |value, key| value.get(*key));
+    match (there, wanted) {
+        (Some(Value::Array(list)), Wanted::Items(items)) => {
+            list.iter().any(|own| items.iter().any(|item| own == item))
+        }
+        (there, wanted) => there == Some(&wanted.value()),
+    }
+}
+
 /// The command of our hook in Claude Code's settings, if it is there.
 pub(crate) fn hook(text: &str) -> Option<String> {
     let command = |hook: CstObject| Some(hook.get(COMMAND)?.to_serde_value()?.as_str()?.to_owned());
     command(our_hook(&parse_json(text).ok()?.object_value()?.object_value("hooks")?.array_value(AFTER)?)?)
+}
+
+/// The program that the command of our hook starts.
+pub(crate) fn program_of_hook(command: &str) -> Option<&str> {
+    Some(command.strip_suffix(HOOK)?.trim_matches('"'))
+}
+
+/// The command of our hook, which runs these words.
+pub(crate) fn hook_command<'a>(words: impl Iterator<Item = &'a String>) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let quoted = |word: &String| match word.bytes().all(is_plain) {
+        true => word.clone(),
+        false => format!("\"{word}\""),
+    };
+    words.map(quoted).collect::<Vec<_>>().join(" ") + HOOK
 }
 
 /// Returns the text of Claude Code's settings with our hook, which runs this command. Other hooks stay.

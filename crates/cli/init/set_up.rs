@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::claude_code::OwnFile;
-use super::clients::{Client, Scope};
+use super::clients::{Client, Scope, Setting};
 use super::entry::{self, Entry, NAME};
 use super::file::ClientFile;
 use super::record::Record;
@@ -138,9 +138,9 @@ impl SetUp {
             let draft = self.draft(&mut drafts, path)?;
             draft.body = self.with_hook(draft)?;
         }
-        if let Some(path) = settings.filter(|_| prefers && !preference.settings.is_empty()) {
+        if let Some(path) = settings.filter(|_| prefers && preference.settings().next().is_some()) {
             let draft = self.draft(&mut drafts, &path)?;
-            for (at, wanted) in preference.settings {
+            for (at, wanted) in preference.settings() {
                 let put = entry::put_setting(&draft.body, at, *wanted);
                 draft.body = put.map_err(|why| draft.file.unfit(why))?;
             }
@@ -299,8 +299,7 @@ impl SetUp {
     /// The text of the client's settings with our hook in it. One that starts this program stays as it is.
     fn with_hook(&self, draft: &Draft) -> Result<String, Stop> {
         let there = entry::hook(&draft.body);
-        let program = there.as_deref().and_then(|command| command.strip_suffix(entry::HOOK));
-        let program = program.and_then(|program| program::meant_by(program.trim_matches('"')));
+        let program = there.as_deref().and_then(entry::program_of_hook).and_then(program::meant_by);
         if program.is_some_and(|program| program::is_own(&program)) {
             return Ok(draft.body.clone());
         }
@@ -310,12 +309,12 @@ impl SetUp {
     /// Whether this is the file with the settings that make the client prefer Emend, and has them all.
     fn prefers_emend(&self, file: &ClientFile, path: &Path) -> bool {
         let preference = self.client.preference();
-        let is_there = |(at, wanted): &(&[&str], _)| {
+        let is_there = |(at, wanted): &Setting| {
             entry::put_setting(file.body(), at, *wanted).is_ok_and(|text| text == file.body())
         };
-        !preference.settings.is_empty()
+        preference.settings().next().is_some()
             && preference.file.of(self.scope, &self.project, &self.system).as_deref() == Some(path)
-            && preference.settings.iter().all(is_there)
+            && preference.settings().all(is_there)
     }
 
     /// Whether this entry starts a server for the folder in which the client works.

@@ -53,13 +53,7 @@ impl Start {
 
     /// The line by which a shell runs our hook.
     pub(crate) fn hook(&self) -> String {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
-        let quoted = |word: &String| match word.bytes().all(is_plain) {
-            true => word.clone(),
-            false => format!("\"{word}\""),
-        };
-        let words: Vec<String> = std::iter::once(&self.command).chain(&self.before).map(quoted).collect();
-        words.join(" ") + super::entry::HOOK
+        super::entry::hook_command(std::iter::once(&self.command).chain(&self.before))
     }
 
     /// The fields that an old entry needs, with its own values where they are right. The error says why it is not
