@@ -38,8 +38,7 @@ impl ToolArguments for EditFiles {
     const ABOUT: About = About {
         name: "edit_files",
         title: "Edit several files at once",
-        description: "Edits of several tools as one: all or none. Each sees the result of those before it; line numbers \
-are those of the version.",
+        description: "Edits of several tools as one, in order, all or none. Line numbers are those of the version.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -23,8 +23,8 @@ impl ToolArguments for SearchText {
     const ABOUT: About = About {
         name: "search_text",
         title: "Search text in files",
-        description: "Find lines by a regular expression. Shows number: text below path, version (for replace_lines) and \
-definition. Ignored files are left out. Not a reading.",
+        description: "Find lines by a regular expression, with each file's version and the definition around them. Ignored \
+files are skipped.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

@@ -21,7 +21,7 @@ impl ToolArguments for SetValue {
     const ABOUT: About = About {
         name: "set_value",
         title: "Edit JSON, TOML or YAML: set a value",
-        description: "Set, add or remove values by key in JSON, TOML, YAML, .env and INI files. All else stays as it is.",
+        description: "Set, add or remove values by key in JSON, TOML, YAML, .env and INI files.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
