@@ -113,9 +113,9 @@ fn a_person_is_shown_the_edit_and_their_yes_makes_it() {
         assert_eq!(form["requestedSchema"]["required"], json!(["approve"]));
         assert_eq!(form["requestedSchema"]["properties"]["approve"]["type"], "boolean");
         let message = form["message"].as_str().unwrap();
-        for part in
-            ["testkit", "str_replace", "the mode is ask", "a.txt", "\n-one\n+ONE\n ```\n \\u{1b}[2K\n````"]
-        {
+        let change = "Approve an edit of `a.txt` (+1 -1) at line 1?\n\n```diff\n-one\n+ONE\n```\n";
+        assert!(message.starts_with(change), "{message}");
+        for part in ["testkit", "str_replace", "the mode is ask", "`emend review`"] {
             assert!(message.contains(part), "{part} in {message}");
         }
         assert_eq!(folder.text("a.txt"), "one\n```\n\u{1b}[2K\n");
@@ -180,10 +180,59 @@ fn what_cannot_be_shown_whole_is_not_asked_in_a_question() {
     for era in ERAS {
         let folder = Folder::new();
         let mut client = asking(&folder, era);
-        let content = "line\n".repeat(1_000);
-        client.call("write_file", json!({"path": "a.txt", "content": content})).refused("approval-needed");
-        assert!(waiting(&folder)[0]["diff"].as_str().unwrap().lines().count() > 1_000);
+        let refused = |client: &mut Client, content: String| {
+            let told = client.call("write_file", json!({"path": "a.txt", "content": content}));
+            let told = told.refused("approval-needed").text;
+            let waits = waiting(&folder);
+            let edit = waits.iter().find(|edit| told.contains(edit["id"].as_str().unwrap())).unwrap();
+            let diff = edit["diff"].as_str().unwrap();
+            assert_eq!(
+                diff.lines().filter(|line| line.starts_with('+')).count(),
+                content.lines().count() + 1
+            );
+        };
+        refused(&mut client, "line\n".repeat(1_000));
+        refused(&mut client, "line\n".repeat(7));
+        refused(&mut client, "x".repeat(200) + "\n");
+        let six = json!({"path": "a.txt", "content": "line\n".repeat(6)});
+        let question = Question::from_call(&mut client, era, "write_file", six);
+        let message = question.form()["message"].as_str().unwrap();
+        let start = "Approve a new file `a.txt` (+6 -0)?\n\n```diff\n+line\n";
+        assert!(message.starts_with(start) && message.matches("+line\n").count() == 6, "{message}");
+        question.answer(&mut client, &yes()).ok();
     }
+}
+
+/// Claude Code shows four lines of a question, each cut at the width of the terminal.
+#[test]
+fn a_question_in_claude_code_has_four_lines() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n```\n"), ("b.txt", "one\n")]);
+    let mut client = launch(&folder).argument("--mode").argument("ask").asking().start();
+    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+                         "clientInfo": {"name": "claude-code", "version": "2"}});
+    client.request("initialize", opening).unwrap();
+    client.write_line("{\"jsonrpc\": \"2.0\", \"method\": \"notifications/initialized\"}");
+    let era = Era::Legacy;
+    for (old, new, lines) in [
+        ("two", "2", "(+1 -1) at line 2?\n`-two`\n`+2`"),
+        ("```", "`", "(+1 -1) at line 3?\n```` -``` ````\n`` +` ``"),
+        ("one\n", "one\n\tnew\n", "(+1 -0) at line 2?\n`+\tnew`"),
+    ] {
+        let question = Question::from_call(&mut client, era, "str_replace", replace("a.txt", old, new));
+        let message = question.form()["message"].as_str().unwrap();
+        let rest = "`emend review` shows it in its file. You are asked since the mode is ask.";
+        assert_eq!(message, format!("Approve an edit of `a.txt` {lines}\n{rest}"));
+        question.answer(&mut client, &json!({"action": "decline"})).refused("approval-denied");
+    }
+    for (old, new) in
+        [("two", "TWO\nmore"), ("one\ntwo", "ONE\nTWO"), ("two", &"x".repeat(80)), ("two", &"\t".repeat(9))]
+    {
+        client.replace("a.txt", old, new).refused("approval-needed");
+    }
+    client
+        .patch("*** Update File: a.txt\n@@\n-two\n+2\n*** Update File: b.txt\n@@\n+x\n")
+        .refused("approval-needed");
+    assert_eq!(folder.text("a.txt"), "one\ntwo\n```\n");
 }
 
 #[test]
@@ -220,7 +269,8 @@ fn one_of_two_files_is_enough_to_be_asked_and_one_that_needs_no_word_is_not() {
         let both =
             json!({"patch": patch("*** Update File: x.sql\n@@\n-a\n+b\n*** Update File: a.txt\n@@\n-b\n+c")});
         let question = Question::from_call(&mut client, era, "apply_patch", both);
-        assert!(question.form()["message"].as_str().unwrap().contains("+c"), "all of it is shown");
+        let diff = "```diff\n@@ x.sql, line 1 @@\n-a\n+b\n@@ a.txt, line 1 @@\n-b\n+c\n```";
+        assert!(question.form()["message"].as_str().unwrap().contains(diff), "all of it is shown");
         question.answer(&mut client, &yes()).ok();
         assert_eq!((folder.text("x.sql"), folder.text("a.txt")), ("b\n".into(), "c\n".into()));
         // What does not fit, or is forbidden, is not asked about.
@@ -252,7 +302,6 @@ fn what_nobody_has_read_and_changed_meanwhile_is_asked_about_again() {
     client.respond(&question.asked, yes());
     let second = client.wait_for_request();
     assert_eq!(folder.text("a.txt"), "old\ntheirs\n");
-    assert!(second["params"]["message"].as_str().unwrap().contains("theirs"));
     client.respond(&second, yes());
     client.answer(question.call).ok();
     assert_eq!(folder.text("a.txt"), "new\ntheirs\n");
@@ -264,7 +313,7 @@ fn what_nobody_has_read_and_changed_meanwhile_is_asked_about_again() {
     let asked = first.again(&mut client, &yes()).unwrap();
     assert_eq!(folder.text("a.txt"), "old\ntheirs\n");
     let second = Question { asked, ..first };
-    assert!(second.form()["message"].as_str().unwrap().contains("theirs"));
+    assert!(second.form()["message"].as_str().unwrap().contains("+new"));
     second.answer(&mut client, &yes()).ok();
     assert_eq!(folder.text("a.txt"), "new\ntheirs\n");
 }

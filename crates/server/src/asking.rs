@@ -6,8 +6,9 @@
 //! same state folder may get the answer: the one that asked may be gone, or another serves the client now.
 //! Either way the call is then planned anew, and only the same plan is allowed.
 //!
-//! A person must see all that they approve. An edit that is too long for a question waits for `emend approve`, as do
-//! the edits of clients that can ask nobody.
+//! A person must see all that they approve, and a client cuts a long question off without a word. So a question has a few
+//! lines, and the change comes first. An edit that needs more waits for `emend approve`, as do the edits of clients that
+//! can ask nobody.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -27,7 +28,7 @@ use serde_json::Value;
 
 use emend_threads::Mutex;
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
-use emend_workspace::{AwaitingApproval, Questions, Workspace};
+use emend_workspace::{AwaitingApproval, ChangeKind, FileReport, Questions, Workspace};
 
 use crate::approval::{Decision, EarlierAnswer};
 use crate::messages::notes;
@@ -35,10 +36,10 @@ use crate::session::Owner;
 
 /// The time that a person has to decide.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// The most lines of a diff, and the most files, in a question.
-const LINES: usize = 400;
-/// The most bytes of a diff in a question.
-const BYTES: usize = 32_000;
+/// The room of a question in a client's dialog.
+const ROOM: Room = Room { lines: 6, columns: 200, is_bare: false };
+/// Claude Code shows four lines, cuts each at the width of the terminal, and shows Markdown as it is.
+const ROOM_IN_CLAUDE_CODE: Room = Room { lines: 2, columns: 72, is_bare: true };
 /// The name of the question and of the only field in its form.
 const APPROVE: &str = "approve";
 
@@ -250,32 +251,92 @@ fn meaning(result: &ElicitResult) -> Decision {
     }
 }
 
-/// Renders the question: which client asks, why, and all that would change. `None` if that is too long.
+/// The change that a client's dialog certainly shows.
+struct Room {
+    /// The most lines of the diff.
+    lines: usize,
+    /// The most columns of each of them.
+    columns: usize,
+    /// Whether there is room for one more line alone, and none for a fence around the diff.
+    is_bare: bool,
+}
+
+/// Renders the question: all that would change, how to see it elsewhere, and why it is asked. `None` if that is too long.
 fn question(held: &AwaitingApproval) -> Option<String> {
-    let whole = held.report().diff();
-    let diff = visible(&whole);
-    if diff.len() > BYTES || diff.lines().count() > LINES || held.files().len() > LINES {
+    let origin = held.origin();
+    let Room { lines, columns, is_bare } = match origin.client.as_str() {
+        "claude-code" => ROOM_IN_CLAUDE_CODE,
+        _ => ROOM,
+    };
+    let files = &held.report().files;
+    if files.len() > lines.div_ceil(2) {
         return None;
     }
-    let origin = held.origin();
+    let rows: Vec<(&FileReport, usize, String)> = files
+        .iter()
+        .flat_map(|file| file.diff.rows().into_iter().map(move |(line, row)| (file, line, row)))
+        .collect();
+    let mut title = files.iter().map(change).collect::<Vec<_>>().join(", ");
+    let mut diff = String::new();
+    for (file, line, row) in &rows {
+        if rows.len() > 1 {
+            let _ = writeln!(diff, "@@ {}, line {line} @@", visible_line(&file.name));
+        } else if file.before.is_some() && file.after.is_some() {
+            let _ = write!(title, " at line {line}");
+        }
+        diff.push_str(&visible(row));
+    }
+    let title = format!("Approve {title}?");
+    let shown: Vec<&str> = diff.lines().collect();
+    let is_wide = |line: &&str| width(line) > columns;
+    if shown.len() > lines || shown.iter().any(is_wide) || is_bare && is_wide(&title.as_str()) {
+        return None;
+    }
+    let mut remarks = notes(held.report());
+    let names = files.iter().flat_map(|file| file.moved_from.iter().chain([&file.name])).map(String::as_str);
+    remarks.extend(pointed_out(names, &diff));
+    let why = visible_line(&held.rules().join(", and "));
+    if is_bare {
+        let spans: String = shown.iter().map(|line| format!("{}\n", code(line))).collect();
+        let why = format!("`emend review` shows it in its file. You are asked since {why}.");
+        return remarks.is_empty().then(|| format!("{title}\n{spans}{why}"));
+    }
+    let mut text = format!("{title}\n");
+    if !diff.is_empty() {
+        // The fence is longer than any in the diff, so that a client that shows Markdown shows all of it.
+        let fence = "`".repeat(longest_ticks(&diff).max(2) + 1);
+        let _ = write!(text, "\n{fence}diff\n{}\n{fence}\n", diff.trim_end_matches('\n'));
+    }
+    for remark in &remarks {
+        // They hold names of files, which may contain Markdown.
+        let _ = writeln!(text, "\n- {}", code(remark));
+    }
     let (client, tool) = (visible_line(&origin.client), visible_line(&origin.tool));
-    let mut text = format!(
-        "{client} wants to change files in {} with {tool}. Your approval is needed, since {}.\n\n",
-        code(&held.root().display().to_string()),
-        visible_line(&held.rules().join(", and "))
+    let root = code(&held.root().display().to_string());
+    let _ = write!(
+        text,
+        "\n`emend review` shows it in its file. {client} asks with {tool} in {root}, and needs your approval, since {why}."
     );
-    let files = held.files();
-    // The lines hold names of files, which may contain Markdown.
-    for line in files.iter().chain(&notes(held.report())) {
-        let _ = writeln!(text, "- {}", code(line));
-    }
-    for remark in pointed_out(files.iter().map(String::as_str), &whole) {
-        let _ = writeln!(text, "- {remark}.");
-    }
-    // The fence is longer than any in the diff, so that a client that shows Markdown shows all of it.
-    let fence = "`".repeat(longest_ticks(&diff).max(2) + 1);
-    let _ = write!(text, "\n{fence}diff\n{}\n{fence}\n", diff.trim_end_matches('\n'));
     Some(text)
+}
+
+/// Says what would become of a file: `an edit of src/a.rs (+3 -1)`.
+fn change(file: &FileReport) -> String {
+    let name = code(&file.name);
+    let counts = format!("(+{} -{})", file.diff.added, file.diff.removed);
+    match (file.change, &file.moved_from) {
+        (ChangeKind::Create, _) => format!("a new file {name} {counts}"),
+        (ChangeKind::Delete, _) => format!("the deletion of {name} {counts}"),
+        (_, Some(from)) => format!("a move of {} to {name} {counts}", code(from)),
+        _ => format!("an edit of {name} {counts}"),
+    }
+}
+
+/// Returns how many columns a text takes at most: every character that is not ASCII may take two.
+fn width(text: &str) -> usize {
+    text.chars()
+        .map(|character| if character == '\t' { 8 } else { 1 + usize::from(!character.is_ascii()) })
+        .sum()
 }
 
 /// Returns a text as a Markdown code span on one line.

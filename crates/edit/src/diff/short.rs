@@ -78,6 +78,15 @@ impl Diff {
         let lines = self.hunks.iter().flat_map(|hunk| hunk.body.lines());
         lines.filter_map(move |line| line.strip_prefix(sign)).map(str::trim)
     }
+
+    /// Returns the changed lines alone, row by row, each with the number of the old line at which it begins. What becomes of
+    /// the file's mode comes first, at 0.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(usize, String)> {
+        let modes = (!self.modes.is_empty()).then(|| (0, self.modes.clone()));
+        let rows = self.hunks.iter().flat_map(|hunk| hunk.with_context(0));
+        modes.into_iter().chain(rows.map(|row| (row.old.start + 1, row.body))).collect()
+    }
 }
 
 impl ShortDiff {
@@ -228,6 +237,14 @@ mod tests {
     fn diff(old: &str, new: &str) -> Diff {
         let text = |s: &str| Text::new(s.as_bytes().to_vec()).unwrap();
         between("f", &text(old), &text(new))
+    }
+
+    #[test]
+    fn rows_are_the_changed_lines_with_their_places() {
+        let rows = diff("a\nb\nc\nd\ne", "A\nb\nnew\nc\nd\nE").rows();
+        let rows: Vec<(usize, &str)> = rows.iter().map(|(line, row)| (*line, row.as_str())).collect();
+        let end = "-e\n\\ No newline at end of file\n+E\n\\ No newline at end of file\n";
+        assert_eq!(rows, [(1, "-a\n+A\n"), (3, "+new\n"), (5, end)]);
     }
 
     fn numbered(lines: Range<usize>) -> String {
