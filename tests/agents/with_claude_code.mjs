@@ -1,9 +1,9 @@
-// Claude Code, without a terminal. It loads the tools of servers only when its model has looked for them. Of an edit it
-// shows the structured content alone, of a refusal the text.
+// Claude Code, without a terminal. It loads the tools of servers only when its model has looked for them, except those
+// that the server wants to be loaded always. `emend init` has it show the text of each answer.
 
 import assert from "node:assert/strict";
 
-import { play } from "./round.mjs";
+import { ofText, play } from "./round.mjs";
 
 const PACKAGE = new URL("node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs", import.meta.url).pathname;
 const NEEDED = ["read_file", "str_replace", "replace_lines", "apply_patch", "write_file", "undo_edit"];
@@ -40,7 +40,7 @@ await play({
   },
   outcome: ({ text, isError }) => {
     assert(!isError, text);
-    return JSON.parse(text);
+    return ofText(text);
   },
   refusal: ({ text, isError }) => {
     assert(isError, text);

@@ -1,7 +1,7 @@
-// Codex, without a terminal. Of whatever has structured content it shows that alone. It asks before it calls a tool
+// Codex, without a terminal. `emend init` has it show the text of each answer. It asks before it calls a tool
 // that does more than read, and where nobody can be asked it takes that for a no, also if the server asks.
 
-import { play } from "./round.mjs";
+import { ofText, play } from "./round.mjs";
 
 const PACKAGE = new URL("node_modules/@openai/codex/bin/codex.js", import.meta.url).pathname;
 
@@ -33,8 +33,8 @@ await play({
   own: [],
   prelude: [],
   reading: shown,
-  outcome: (answer) => JSON.parse(shown(answer)),
-  refusal: (answer) => JSON.parse(shown(answer)).error.code,
+  outcome: (answer) => ofText(shown(answer)),
+  refusal: ({ text }) => text.match(/\[([a-z-]+)\]\s*$/)?.[1],
   unpermitted: (call) => call,
   unapproved: "approval-denied",
   dialect: {
