@@ -87,7 +87,7 @@ function messages(play, { model, messages, tools = [] }) {
   const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
   const answers = blocks
     .filter(({ type }) => type === "tool_result")
-    .map(({ content, is_error }) => ({ text: plain(content), isError: is_error === true }));
+    .map(({ content, is_error }) => ({ text: plain(content), isError: is_error === true, offered: tools }));
   const call = tools.length ? play.next(answers) : undefined;
   const tool = call && play.pick(call, tools);
   const [block, delta, stop_reason] = tool

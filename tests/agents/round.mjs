@@ -11,6 +11,9 @@
 //   refusal     the code that it shows of a refusal
 //   unpermitted what stands for a call that it may not make
 //   unapproved  the code where a person must approve, and none is there
+//   atOnce      where it shows only some of Emend's tools at once: the names of some that it shows and of some that it does
+//               not, and the environments in which that holds
+//   watched     where it shows a person the diff of an edit on a terminal: what runs it there
 //   dialect     its own tools, which Emend lists to it by a setting: the calls that it needs before others, those that
 //               read, edit, and edit at a place that is not unique, and what it shows of each
 
@@ -69,6 +72,8 @@ export async function play(agent) {
   await lead(agent, round(agent), true);
   await lead(agent, withoutPermission(agent), false);
   holds("notes.md", NOTES);
+  for (const variables of agent.atOnce?.variables ?? []) await lead(agent, showingAtOnce(agent), true, variables);
+  if (agent.watched) await watch(agent);
   init("--prefer");
   await lead(agent, preferring(agent), true);
   mkdirSync(join(HOME, ".config", "emend"), { recursive: true });
@@ -124,6 +129,33 @@ function* withoutPermission(agent) {
   assert(!text.includes("changed_files"), `Emend was asked: ${text}`);
 }
 
+function* showingAtOnce({ atOnce: { offers, lacks } }) {
+  yield { tool: "read_file", arguments: { path: "notes.md" }, offers, lacks };
+}
+
+/** Runs an agent on a terminal and looks for the changed lines of an edit there. */
+async function watch(agent) {
+  writeFileSync(at("notes.md"), NOTES);
+  const model = await serve(watched(agent));
+  const diff = /notes\.md[^]*-- cake[^]*\+- two cakes/;
+  const shown = await onTerminal(agent.watched(), surroundings(agent, model.url, true), (text) => diff.test(text));
+  try {
+    model.close();
+    assert.match(shown, diff);
+  } catch (error) {
+    console.error(shown);
+    throw error;
+  }
+  holds("notes.md", NOTES_EDITED);
+}
+
+function* watched(agent) {
+  // The servers start while the model is asked already.
+  const own = { tool: "Read", arguments: { file_path: at("notes.md") } };
+  for (let answer = yield own; !answer.offered.some(({ name }) => name.endsWith("__str_replace")); ) answer = yield own;
+  yield { tool: "str_replace", arguments: REPLACEMENT };
+}
+
 function* preferring(agent) {
   writeFileSync(at("notes.md"), NOTES);
   const [first, ...others] = [...agent.prelude, { tool: "str_replace", arguments: REPLACEMENT }];
@@ -147,12 +179,10 @@ function* inItsDialect(agent) {
 }
 
 /** Runs an agent, led by a script. */
-async function lead(agent, script, mayEdit) {
+async function lead(agent, script, mayEdit, variables) {
   const model = await serve(script);
   const [program, ...told] = agent.command(model.url, mayEdit);
-  // Whatever it looks for beside the model, it does not get.
-  const env = { PATH, HOME, TMPDIR: HOME, HTTP_PROXY: model.url, HTTPS_PROXY: model.url, NO_PROXY: "127.0.0.1" };
-  Object.assign(env, agent.variables(model.url, mayEdit));
+  const env = { ...surroundings(agent, model.url, mayEdit), ...variables };
   const child = spawn(program, told, { cwd: EMEND_WORKSPACE, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
@@ -164,4 +194,28 @@ async function lead(agent, script, mayEdit) {
     console.error(said);
     throw error;
   }
+}
+
+/** The environment of an agent. Whatever it looks for beside the model, it does not get. */
+function surroundings(agent, model, mayEdit) {
+  const env = { PATH, HOME, TMPDIR: HOME, HTTP_PROXY: model, HTTPS_PROXY: model, NO_PROXY: "127.0.0.1" };
+  return { ...env, ...agent.variables(model, mayEdit) };
+}
+
+/** Runs a program on a terminal until it has shown something, and returns all that it has shown, without colours. */
+async function onTerminal(command, env, isEnough) {
+  const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const line = `stty cols 100 rows 50; exec ${quoted}`;
+  const told = ["--quiet", "--flush", "--return", "--command", line, "/dev/null"];
+  const child = spawn("script", told, { cwd: EMEND_WORKSPACE, env: { ...env, TERM: "xterm-256color" } });
+  let shown = "";
+  const text = () => shown.replace(/\x1b\[(\d*)C/g, (_, count) => " ".repeat(count || 1)).replace(/\x1b\[[0-9;?]*[a-zA-Z]/g, "");
+  child.stdout.on("data", (data) => {
+    shown += data;
+    if (isEnough(text())) child.kill("SIGKILL");
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  await new Promise((resolve) => child.on("close", resolve));
+  clearTimeout(timer);
+  return text();
 }

@@ -1,6 +1,6 @@
 //! Real agents against the release build, set up by `emend init`: Claude Code, Codex, Gemini CLI and opencode. A model on
-//! loopback plays a script for them. The script in tests/agents asserts what the agent shows its model and the bytes on
-//! disk. Each agent has its own home and workspace, and must leave no process running.
+//! loopback plays a script for them. The script in tests/agents asserts what the agent shows its model, what Claude Code
+//! shows a person on a terminal, and the bytes on disk. Each agent has its own home and workspace, and must leave no process running.
 
 use std::fs;
 use std::path::{Path, PathBuf};
