@@ -108,18 +108,19 @@ function messages(play, { model, messages, tools = [] }) {
   ];
 }
 
-/** OpenAI's API. The tools of a server stand in a namespace. */
+/** OpenAI's API. The tools of a server stand in a namespace. Some are offered in a message, or once a search found them. */
 function responses(play, { input, tools = [] }) {
   const answers = input
-    .filter(({ type }) => type === "function_call_output")
-    .map(({ output }) => ({ text: plain(output) }));
-  const offered = tools.flatMap(({ type, name, tools }) =>
-    type === "namespace" ? tools.map((tool) => ({ namespace: name, name: tool.name })) : [{ name }],
+    .filter(({ type }) => /^(function_call|custom_tool_call|tool_search)_output$/.test(type))
+    .map(({ output, tools }) => ({ text: tools ? JSON.stringify(tools) : plain(output) }));
+  const all = [...tools, ...input.flatMap(({ tools }) => tools ?? [])];
+  const offered = all.flatMap(({ type, name, tools }) =>
+    type === "namespace" ? tools.map((tool) => ({ namespace: name, ...tool })) : [{ type, name: name ?? type }],
   );
   const call = play.next(answers);
   const tool = call && play.pick(call, offered);
   const item = tool
-    ? { type: "function_call", call_id: `call_${answers.length}`, ...tool, arguments: JSON.stringify(call.arguments) }
+    ? { call_id: `call_${answers.length}`, ...openAiCall(tool, call.arguments) }
     : { type: "message", role: "assistant", content: [{ type: "output_text", text: "The script is over." }] };
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
   return [
@@ -127,6 +128,12 @@ function responses(play, { input, tools = [] }) {
     { type: "response.output_item.done", output_index: 0, item },
     { type: "response.completed", response: { id: "response", output: [item], usage } },
   ];
+}
+
+function openAiCall({ type, name, namespace }, given) {
+  if (type === "tool_search") return { type: "tool_search_call", execution: "client", arguments: given };
+  if (type === "custom") return { type: "custom_tool_call", name, namespace, input: given.input };
+  return { type: "function_call", name, namespace, arguments: JSON.stringify(given) };
 }
 
 /** OpenAI's older API. An agent also asks for a title; then it offers no tools. */

@@ -14,6 +14,7 @@
 //   atOnce      where it shows only some of Emend's tools at once: the names of some that it shows and of some that it does
 //               not, and the environments in which that holds
 //   watched     where it shows a person the diff of an edit on a terminal: what runs it there
+//   others      what differs where another model leads it; a call may look otherwise then (called)
 //   dialect     its own tools, which Emend lists to it by a setting: the calls that it needs before others, those that
 //               read, edit, and edit at a place that is not unique, and what it shows of each
 
@@ -74,6 +75,7 @@ export async function play(agent) {
   holds("notes.md", NOTES);
   for (const variables of agent.atOnce?.variables ?? []) await lead(agent, showingAtOnce(agent), true, variables);
   if (agent.watched) await watch(agent);
+  for (const other of agent.others ?? []) await lead({ ...agent, ...other }, preferring({ ...agent, ...other }), true);
   init("--prefer");
   await lead(agent, preferring(agent), true);
   mkdirSync(join(HOME, ".config", "emend"), { recursive: true });
@@ -158,7 +160,8 @@ function* watched(agent) {
 
 function* preferring(agent) {
   writeFileSync(at("notes.md"), NOTES);
-  const [first, ...others] = [...agent.prelude, { tool: "str_replace", arguments: REPLACEMENT }];
+  const { called = (call) => call } = agent;
+  const [first, ...others] = [...agent.prelude, called({ tool: "str_replace", arguments: REPLACEMENT })];
   let answer = yield { ...first, lacks: agent.own };
   for (const call of others) answer = yield call;
   agent.outcome(answer);
