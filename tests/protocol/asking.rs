@@ -193,7 +193,7 @@ fn what_cannot_be_shown_whole_is_not_asked_in_a_question() {
         };
         refused(&mut client, "line\n".repeat(1_000));
         refused(&mut client, "line\n".repeat(7));
-        refused(&mut client, "x".repeat(200) + "\n");
+        refused(&mut client, "x".repeat(120) + "\n");
         let six = json!({"path": "a.txt", "content": "line\n".repeat(6)});
         let question = Question::from_call(&mut client, era, "write_file", six);
         let message = question.form()["message"].as_str().unwrap();

@@ -36,8 +36,9 @@ use crate::session::Owner;
 
 /// The time that a person has to decide.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// The room of a question in a client's dialog.
-const ROOM: Room = Room { lines: 6, columns: 200, is_bare: false };
+/// The room of a question in a client's dialog. Codex wraps long lines, and on a terminal of 24 rows and 80 columns it shows
+/// 17 rows of a question.
+const ROOM: Room = Room { lines: 6, columns: 120, is_bare: false };
 /// Claude Code shows four lines, cuts each at the width of the terminal, and shows Markdown as it is.
 const ROOM_IN_CLAUDE_CODE: Room = Room { lines: 2, columns: 72, is_bare: true };
 /// The name of the question and of the only field in its form.
@@ -255,7 +256,7 @@ fn meaning(result: &ElicitResult) -> Decision {
 struct Room {
     /// The most lines of the diff.
     lines: usize,
-    /// The most columns of each of them.
+    /// The most columns of each of them, and of the line above them.
     columns: usize,
     /// Whether there is room for one more line alone, and none for a fence around the diff.
     is_bare: bool,
@@ -289,7 +290,7 @@ fn question(held: &AwaitingApproval) -> Option<String> {
     let title = format!("Approve {title}?");
     let shown: Vec<&str> = diff.lines().collect();
     let is_wide = |line: &&str| width(line) > columns;
-    if shown.len() > lines || shown.iter().any(is_wide) || is_bare && is_wide(&title.as_str()) {
+    if shown.len() > lines || shown.iter().any(is_wide) || is_wide(&title.as_str()) {
         return None;
     }
     let mut remarks = notes(held.report());
