@@ -259,8 +259,7 @@ fn headed(
     if title.is_some() {
         let _ = writeln!(reading.after, "The definition goes on to line {}.", wanted.end);
     }
-    let of = if title.is_some() { "it" } else { "the file" };
-    let _ = write!(reading.after, "What is defined in {of}, for symbol, or for offset and limit:\n{outline}");
+    let _ = write!(reading.after, "Definitions, for symbol or offset:\n{outline}");
     Some(reading)
 }
 
@@ -386,7 +385,7 @@ mod tests {
         let text = Text::new(text.into()).unwrap();
         let whole = show("a.json", &text, Part::Symbol("b", None), SHOWN).unwrap();
         assert_eq!(whole.shown, 2..62);
-        let said = "There is more: read_file with offset 63.\nThe definition goes on to line 3005.\nWhat is defined in it, for symbol, or for offset and limit:\n4 key key0\n";
+        let said = "There is more: read_file with offset 63.\nThe definition goes on to line 3005.\nDefinitions, for symbol or offset:\n4 key key0\n";
         assert!(whole.text().contains(said) && whole.text().len() < 20_000, "{}", whole.text());
         assert!(!whole.text().contains("key a\n"), "{}", whole.text());
         let some = show("a.json", &text, Part::Symbol("b", Some(100)), BYTES).unwrap();

@@ -22,7 +22,7 @@ const TOLERANCE: usize = 40;
 /// A longer row of lines is shown by this many at either end.
 const ROW: usize = 16;
 const ROW_ENDS: usize = 5;
-/// So is one of lines that the edit only moves.
+/// A longer row of lines that the edit only moves is shown by this many at either end.
 const MOVED_ROW: usize = 4;
 const MOVED_ROW_ENDS: usize = 1;
 /// Lines that are shorter in all are shown: to say that they are not takes more.

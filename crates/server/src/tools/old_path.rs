@@ -1,5 +1,5 @@
-//! What still names the old path of a file that moves: its name, its path as a module, and its stem where something is
-//! imported.
+//! Lines that still name the old path of a file that moves: by its name, by its path as a module, or by its stem in an
+//! import.
 //!
 //! A search finds lines with the name or the stem. Of these, a path must lead to the file: a relative one from the folder of
 //! the line, another one by its last folders. A stem alone is the file only beside it, or where it is declared.
@@ -103,7 +103,7 @@ fn names(from: &str, file: &str, line: &str) -> bool {
     }
     let tokens: Vec<&str> =
         line.split(|c| !is_path(c)).map(|token| token.trim_end_matches(['.', ':'])).collect();
-    // What is imported from a module that comes before it.
+    // In Python, the module comes before the names that are imported from it.
     let module = line.trim_start().split_once("from ").filter(|(before, _)| before.is_empty());
     let module = module.and_then(|(_, rest)| rest.split_once(" import")).map(|(module, _)| module.trim());
     let is_by_path = |token: &&str| {

@@ -23,7 +23,7 @@ pub struct ReadFile {
     pub offset: Option<usize>,
     /// Lines (default: 16 KB).
     pub limit: Option<usize>,
-    /// Or a definition, heading or key: its name or path (Class.method).
+    /// Or a definition, heading or JSON key, as Class.method.
     pub symbol: Option<String>,
     /// Or a notebook cell: its id, or number from 0.
     pub cell: Option<String>,
@@ -95,7 +95,6 @@ pub struct ListFiles {
 #[serde(deny_unknown_fields)]
 pub struct SearchText {
     /// A regular expression; (?i) ignores case.
-    #[schemars(extend("maxLength" = 4096))]
     pub pattern: String,
     /// The folder or file (default: all).
     #[schemars(description = "")]
@@ -103,7 +102,6 @@ pub struct SearchText {
     /// As in list_files.
     pub glob: Option<String>,
     /// Lines around each match.
-    #[schemars(extend("maximum" = 20))]
     pub context: Option<usize>,
     /// Match across lines.
     pub multiline: Option<bool>,
