@@ -151,8 +151,7 @@ fn by_name(call: &Call<'_>, symbol: &str) -> Result<Found, Problem> {
             }
         }
     }
-    let why = if languages.is_empty() { "No language server is here" } else { "No language server finds it" };
-    let mut found = Found::new(By::Outlines(why.to_owned()));
+    let mut found = Found::new(By::Outlines("No language server is here".into()));
     let mut answered: Vec<PathBuf> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (path, files) in languages {
@@ -167,7 +166,7 @@ fn by_name(call: &Call<'_>, symbol: &str) -> Result<Found, Problem> {
                 names.extend(heard.names());
                 answered.push(path);
             }
-            Ok(_) => {}
+            Ok(_) => found.by = By::Outlines("No language server finds it".into()),
             Err(problem) => found.notes.push(server_edits::not_asked(&problem)),
         }
     }
