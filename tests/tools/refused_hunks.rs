@@ -141,3 +141,24 @@ fn edits_of_one_file_are_kept_too_and_short_requests_are_not() {
     let answer = client.call("str_replace", short);
     assert!(answer.is_error && !answer.text.contains("kept"), "{}", answer.text);
 }
+
+#[test]
+fn the_line_numbers_of_kept_hunks_choose_nothing_in_a_file_that_was_read_again() {
+    let twins = |above: &str| format!("{above}top\n{0}middle\n{0}end\n", "equal\nlines\nhere\n");
+    let folder = Folder::with([("a.txt", &*twins("")), ("b.txt", &content("b", 4))]);
+    let mut client = serve(&folder);
+    client.read("a.txt");
+    let changes =
+        |name: &str| (0..4).map(|n| format!("-{name} {n}\n+{}\n", "new ".repeat(30))).collect::<String>();
+    let on = |path: &str, rest: &str| format!("--- a/{path}\n+++ b/{path}\n{rest}");
+    let twin = "@@ -6,3 +6,3 @@\n equal\n-lines\n+LINES\n here\n";
+    let text = on("a.txt", twin) + &on("b.txt", &format!("@@ -1,4 +1,4 @@\n{}", changes("no line")));
+    let handle = handle(&client.call("apply_patch", json!({"patch": text})));
+    // The first of the twins is now where the second one was.
+    folder.write("a.txt", twins("1\n2\n3\n4\n"));
+    client.read("a.txt");
+    let fixed = on("b.txt", "@@ -2 +2 @@\n-first line of b 0\n+x\n");
+    let answer = client.call("apply_patch", with_kept(json!({"patch": fixed}), &handle));
+    assert!(answer.is_error, "{}", answer.text);
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), (twins("1\n2\n3\n4\n"), content("b", 4)));
+}
