@@ -71,6 +71,14 @@ from a reading, with enough lines around it to be unique.",
 impl EditTool for StrReplace {
     fn request(mut self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         if let Some(cell) = self.cell.take().filter(|cell| !cell.is_empty()) {
+            if self.kept.as_deref().is_some_and(|kept| !kept.is_empty()) {
+                let message = "no edits of a cell are kept; send all of them".into();
+                return Err(single_problem(Problem::new(Kind::InvalidArgument {
+                    name: "kept".into(),
+                    message,
+                }))
+                .into());
+            }
             return cells::replace_text(self, &cell, call, origin);
         }
         if let Some(problem) =

@@ -54,11 +54,14 @@ impl RefusedHunks {
         for byte in random {
             let _ = write!(handle, "{byte:02x}");
         }
+        let mut patch = asked.patch.clone();
+        // By the next call, the file may have other lines, and the caller may have read these: the old numbers choose nothing.
+        patch.keep_hints(|_, _| false);
         let kept = Kept {
             handle: handle.clone(),
             owner: owner.key(),
             since: Instant::now(),
-            patch: asked.patch.clone(),
+            patch,
             failed,
             versions: asked.versions.clone().into_iter().collect(),
             arguments: asked.origin.request.clone(),
