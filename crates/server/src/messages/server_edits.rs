@@ -70,6 +70,8 @@ pub(crate) fn unanswered(answers: &[Answered]) -> Problem {
             let why = report.why.map(|why| format!(": {why}")).unwrap_or_default();
             match &answer.state {
                 ServerState::Silent { .. } => format!("{}{why}", answer.server),
+                // Why that is so, `emend doctor` says.
+                ServerState::NotInstalled { .. } => format!("{} is not installed", answer.server),
                 _ => format!("{} is {}{why}", answer.server, report.state.replace('-', " ")),
             }
         })
