@@ -48,6 +48,7 @@ pub mod principal;
 mod progress;
 pub mod reading;
 mod refusal;
+mod refused_hunks;
 mod registrations;
 pub mod render;
 mod running_calls;

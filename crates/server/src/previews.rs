@@ -13,8 +13,8 @@ use emend_threads::Mutex;
 use emend_workspace::Preview;
 use emend_workspace::problem::{Kind, Problem};
 
+use crate::refused_hunks::RefusedHunks;
 use crate::session::Owner;
-use crate::tools::refused_hunks::RefusedHunks;
 use crate::wire::Outcome;
 
 /// The time that a handle is valid.

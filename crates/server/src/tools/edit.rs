@@ -175,9 +175,7 @@ fn fixed(
 ) -> Result<EditRequest, NotDone<Vec<Problem>>> {
     let request = EditRequest { can_be_fixed: !call.is_part, ..request };
     match kept.filter(|handle| !handle.is_empty()) {
-        Some(handle) => {
-            Ok(call.previews.refused_hunks.complete(call, handle, request).map_err(single_problem)?)
-        }
+        Some(handle) => Ok(request.complete(call, handle).map_err(single_problem)?),
         None => Ok(request),
     }
 }

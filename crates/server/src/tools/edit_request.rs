@@ -12,6 +12,7 @@ use emend_workspace::{Mode, NotCommitted, Origin, Preview, Request};
 use super::Call;
 use crate::door::Door;
 use crate::previews::new_handle;
+use crate::refused_hunks::Hunks;
 use crate::wire::{ApplySketch, Outcome};
 
 /// The edit that a call of an edit tool asks for.
@@ -56,6 +57,24 @@ impl EditRequest {
     pub(super) fn for_file(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
         Self { versions, ..Self::new(patch, origin) }
+    }
+
+    /// Keeps a refused edit, if the next call may fix the hunks that did not fit. Returns what the caller should know.
+    pub(super) fn keep(&self, call: &Call<'_>, problems: &[Problem]) -> Option<String> {
+        self.can_be_fixed
+            .then(|| call.previews.refused_hunks.keep(call.caller.owner(), &self.hunks(), problems))?
+    }
+
+    /// Puts the hunks of this edit into a refused one.
+    pub(super) fn complete(mut self, call: &Call<'_>, handle: &str) -> Result<Self, Problem> {
+        let hunks = call.previews.refused_hunks.complete(call.caller.owner(), handle, self.hunks())?;
+        Hunks { patch: self.patch, versions: self.versions, arguments: self.origin.request } = hunks;
+        Ok(self)
+    }
+
+    fn hunks(&self) -> Hunks {
+        let Self { patch, versions, origin, .. } = self;
+        Hunks { patch: patch.clone(), versions: versions.clone(), arguments: origin.request.clone() }
     }
 
     /// Returns the request to the workspace.

@@ -39,7 +39,7 @@ fn edit(
     let mut asked = understand()?;
     let mut keep = |asked: &EditRequest, mut why: NotCommitted| {
         if let NotCommitted::Problems(problems) = &mut why {
-            *kept = call.previews.refused_hunks.keep(call.caller.owner(), asked, problems);
+            *kept = asked.keep(call, problems);
             if kept.is_some() {
                 // It says instead how many fit.
                 problems.iter_mut().for_each(|problem| problem.fit = None);

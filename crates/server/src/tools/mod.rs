@@ -24,7 +24,6 @@ mod preview;
 mod proposal;
 mod proposed_sketch;
 mod read;
-pub(crate) mod refused_hunks;
 mod rename_symbol;
 mod replace_in_files;
 mod review;

@@ -1,7 +1,7 @@
 //! Requests of several hunks that were refused because some did not fit. They are kept for some minutes, so that the next
 //! call sends only those hunks again. All are then planned anew, as one edit, in their old order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,6 @@ use emend_threads::Mutex;
 use emend_workspace::problem::{Kind, Problem};
 use serde_json::{Value, json};
 
-use super::Call;
-use super::edit_request::EditRequest;
 use crate::session::Owner;
 
 /// The time that a request is kept, in minutes.
@@ -25,27 +23,32 @@ const WORTH_IT: usize = 600;
 #[derive(Debug, Default)]
 pub(crate) struct RefusedHunks(Mutex<Vec<Kept>>);
 
+/// A request that can be kept, or be completed by a kept one.
+#[derive(Clone, Debug)]
+pub(crate) struct Hunks {
+    pub(crate) patch: Patch,
+    pub(crate) versions: BTreeMap<String, String>,
+    /// The arguments of the call.
+    pub(crate) arguments: String,
+}
+
 #[derive(Debug)]
 struct Kept {
     handle: String,
     owner: String,
     since: Instant,
-    patch: Patch,
     /// The hunks that did not fit.
     failed: BTreeSet<usize>,
-    versions: Vec<(String, String)>,
-    /// The arguments of the call.
-    arguments: String,
+    hunks: Hunks,
 }
 
 impl RefusedHunks {
     /// Keeps a request that was refused for these reasons, if all of them are hunks that can be sent alone. Returns what the
     /// caller should know.
-    pub(super) fn keep(&self, owner: &Owner, asked: &EditRequest, problems: &[Problem]) -> Option<String> {
+    pub(crate) fn keep(&self, owner: &Owner, hunks: &Hunks, problems: &[Problem]) -> Option<String> {
         let failed: BTreeSet<usize> = problems.iter().map(|problem| problem.hunk).collect::<Option<_>>()?;
-        let others = asked.patch.hunks().checked_sub(failed.len()).filter(|others| *others > 0)?;
-        if !asked.can_be_fixed || asked.origin.request.len() < WORTH_IT || asked.origin.request.len() > BYTES
-        {
+        let others = hunks.patch.hunks().checked_sub(failed.len()).filter(|others| *others > 0)?;
+        if !(WORTH_IT..=BYTES).contains(&hunks.arguments.len()) {
             return None;
         }
         let mut random = [0; 6];
@@ -54,68 +57,52 @@ impl RefusedHunks {
         for byte in random {
             let _ = write!(handle, "{byte:02x}");
         }
-        let mut patch = asked.patch.clone();
-        // By the next call, the file may have other lines, and the caller may have read these: the old numbers choose nothing.
-        patch.keep_hints(|_, _| false);
-        let kept = Kept {
-            handle: handle.clone(),
-            owner: owner.key(),
-            since: Instant::now(),
-            patch,
-            failed,
-            versions: asked.versions.clone().into_iter().collect(),
-            arguments: asked.origin.request.clone(),
-        };
-        let these = match kept.failed.len() {
+        let these = match failed.len() {
             1 => "only that hunk, fixed,".to_owned(),
             count => format!("only those {count} hunks, fixed and in the same order,"),
         };
-        let mut all = self.0.lock();
-        all.push(kept);
-        while all.len() > REQUESTS || all.iter().map(|kept| kept.arguments.len()).sum::<usize>() > BYTES {
-            all.remove(0);
-        }
         let rest =
             if others == 1 { "The other hunk is".into() } else { format!("The other {others} hunks are") };
-        Some(format!(
+        let said = format!(
             "{rest} kept for {MINUTES} minutes: send {these} with \"kept\": \"{handle}\", and all are made as one edit."
-        ))
+        );
+        let mut hunks = hunks.clone();
+        // By the next call, the file may have other lines, and the caller may have read these: the old numbers choose nothing.
+        hunks.patch.keep_hints(|_, _| false);
+        let mut all = self.0.lock();
+        all.push(Kept { handle, owner: owner.key(), since: Instant::now(), failed, hunks });
+        while all.len() > REQUESTS || all.iter().map(|kept| kept.hunks.arguments.len()).sum::<usize>() > BYTES
+        {
+            all.remove(0);
+        }
+        Some(said)
     }
 
-    /// Puts the hunks of this request into the kept one.
-    pub(super) fn complete(
-        &self,
-        call: &Call<'_>,
-        handle: &str,
-        new: EditRequest,
-    ) -> Result<EditRequest, Problem> {
+    /// Puts these hunks into the kept request.
+    pub(crate) fn complete(&self, owner: &Owner, handle: &str, new: Hunks) -> Result<Hunks, Problem> {
         let invalid = |message: String| Problem::new(Kind::InvalidArgument { name: "kept".into(), message });
         let mut all = self.0.lock();
         all.retain(|kept| kept.since.elapsed() < Duration::from_secs(MINUTES * 60));
-        let owner = call.caller.owner().key();
+        let owner = owner.key();
         let kept = all.iter().find(|kept| kept.handle == handle.trim() && kept.owner == owner);
-        let kept =
-            kept.ok_or_else(|| invalid("nothing is kept under this handle any more; send all hunks".into()))?;
-        let patch = kept.patch.with_hunks(&kept.failed, &new.patch).ok_or_else(|| {
-            let hunks: Vec<String> = kept.failed.iter().map(usize::to_string).collect();
+        let gone = || invalid("nothing is kept under this handle any more; send all hunks".into());
+        let Kept { failed, hunks, .. } = kept.ok_or_else(gone)?;
+        let patch = hunks.patch.with_hunks(failed, &new.patch).ok_or_else(|| {
+            let hunks: Vec<String> = failed.iter().map(usize::to_string).collect();
             invalid(format!(
                 "it takes what replaces hunk {} of the refused call, in that order and under the same paths, and no more; or \
                  leave kept out and send all hunks",
                 hunks.join(", ")
             ))
         })?;
-        let mut versions = new.versions;
-        for (path, version) in &kept.versions {
-            versions.entry(path.clone()).or_insert_with(|| version.clone());
-        }
+        let mut versions = hunks.versions.clone();
+        versions.extend(new.versions);
         // The history shows all that was asked for.
-        let mut request: Value = serde_json::from_str(&new.origin.request).unwrap_or_default();
-        let refused: Value = serde_json::from_str(&kept.arguments).unwrap_or_default();
-        if let Some(arguments) = request.as_object_mut() {
-            arguments.insert("kept".into(), json!({"arguments": refused, "replaced_hunks": kept.failed}));
+        let mut arguments: Value = serde_json::from_str(&new.arguments).unwrap_or_default();
+        let refused: Value = serde_json::from_str(&hunks.arguments).unwrap_or_default();
+        if let Some(arguments) = arguments.as_object_mut() {
+            arguments.insert("kept".into(), json!({"arguments": refused, "replaced_hunks": failed}));
         }
-        let mut origin = new.origin;
-        origin.request = request.to_string();
-        Ok(EditRequest { patch, versions, origin, ..new })
+        Ok(Hunks { patch, versions, arguments: arguments.to_string() })
     }
 }
