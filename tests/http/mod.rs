@@ -467,7 +467,7 @@ fn a_call_that_is_cancelled_while_it_waits_has_changed_nothing() {
 #[test]
 fn a_call_that_is_cancelled_while_it_writes_is_completed_and_the_next_answer_says_so() {
     let folder = Folder::new();
-    let server = serve(&folder);
+    let server = serve_at_once(&folder);
     let client = server.client().legacy();
     let mut stream = client.begin("tools/call", long_call(2_000));
     loop {
