@@ -118,7 +118,7 @@ fn with_names(text: &str, names: &[&str]) -> String {
             }
         } else if let Some(number) = line.strip_prefix("*** File ") {
             name = number.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?)).copied();
-        } else if ["A ", "M ", "D "].iter().any(|letter| line.starts_with(letter)) {
+        } else if ["A ", "M ", "D ", "R "].iter().any(|letter| line.starts_with(letter)) {
             name = Some(line);
         }
     }
