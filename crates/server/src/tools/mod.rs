@@ -28,6 +28,7 @@ mod rename_symbol;
 mod replace_in_files;
 mod review;
 mod revise;
+mod rewritten_path;
 mod search;
 mod set_value;
 mod spec;

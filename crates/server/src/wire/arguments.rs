@@ -590,6 +590,8 @@ pub struct MoveFile {
     pub from: String,
     /// The whole new path.
     pub to: String,
+    /// Also rewrite imports that certainly name it.
+    pub rewrite_mentions: Option<bool>,
 }
 
 /// Arguments of `delete_file`.
