@@ -89,9 +89,19 @@ fn check_plain(at: &str, schema: &Value) {
     for (name, property) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
         check_plain(&format!("{at}.{name}"), property);
     }
-    // A map says what its values are. Whether more arguments are allowed is not said: a call with others is refused by name.
-    if let Some(values) = keywords.get("additionalProperties") {
-        check_plain(&format!("{at}.*"), values);
+    match keywords.get("additionalProperties") {
+        // That an object is closed is not said: a call with other arguments is refused by name.
+        None => {}
+        // The edits of several tools are of several kinds, and so is a previewed one. One of several readings takes what one
+        // alone takes. A client that closes the objects which say nothing must not close these.
+        Some(Value::Bool(true)) => {
+            assert!(
+                at.ends_with(".edits[]") || ["edit_preview", "read_file.files[]"].contains(&at),
+                "{at} is open"
+            );
+        }
+        // A map says what its values are.
+        Some(values) => check_plain(&format!("{at}.*"), values),
     }
     if let Some(items) = keywords.get("items") {
         check_plain(&format!("{at}[]"), items);
@@ -102,6 +112,8 @@ fn check_plain(at: &str, schema: &Value) {
 fn every_input_is_one_flat_object() {
     for tool in serve(&Folder::new()).tools() {
         assert_eq!(tool["inputSchema"]["type"], "object");
+        let is_open = tool["inputSchema"]["additionalProperties"] == true;
+        assert_eq!(is_open, tool["name"] == "edit_preview");
         check_plain(tool["name"].as_str().unwrap(), &tool["inputSchema"]);
     }
 }

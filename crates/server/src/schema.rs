@@ -25,23 +25,11 @@ pub fn generate<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Returns a schema as clients see it. The list of tools is read at the start of every conversation, so it does not say for
-/// each object whether more arguments are allowed, nor again what an argument within another one is, if the tool has one of
-/// that name. Calls are checked by the whole schema.
+/// Returns a schema as clients see it: without the word that an object is closed. Each would say it, the list of tools is
+/// read at the start of every conversation, and a call with an unknown argument is refused by name. An open object says that
+/// it is open, or a client that closes the others would close it too.
 pub fn listed(schema: JsonObject) -> JsonObject {
-    let mut listed = without(schema, |key, value| key == "additionalProperties" && value.is_boolean());
-    if let Some(Value::Object(arguments)) = listed.get_mut("properties") {
-        let names: Vec<String> = arguments.keys().cloned().collect();
-        for argument in arguments.values_mut() {
-            let object = if argument.get("items").is_some() { &mut argument["items"] } else { argument };
-            let Some(Value::Object(within)) = object.get_mut("properties") else { continue };
-            within.retain(|name, _| !names.contains(name));
-            if within.is_empty() {
-                object.as_object_mut().map(|object| object.remove("properties"));
-            }
-        }
-    }
-    listed
+    without(schema, |key, value| key == "additionalProperties" && *value == Value::Bool(false))
 }
 
 /// Removes all descriptions from a schema, for arguments that another schema describes already.

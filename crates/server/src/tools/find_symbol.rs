@@ -47,7 +47,6 @@ impl ToolArguments for FindSymbol {
         is_idempotent: false,
         is_core: false,
     };
-    const SEARCH_WORDS: Option<&'static str> = Some("go to definition, references");
 }
 
 impl Tool for FindSymbol {

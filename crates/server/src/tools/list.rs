@@ -29,7 +29,7 @@ impl ToolArguments for ListFiles {
     const ABOUT: About = About {
         name: "list_files",
         title: "List files",
-        description: "List files with sizes, or outline them. Ignored files are skipped unless path names their folder.",
+        description: "List files with sizes, or outline them. Ignored files are skipped.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

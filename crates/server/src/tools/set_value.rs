@@ -26,7 +26,6 @@ impl ToolArguments for SetValue {
         is_idempotent: true,
         is_core: false,
     };
-    const SEARCH_WORDS: Option<&'static str> = Some("config");
 }
 
 impl EditTool for SetValue {

@@ -120,7 +120,7 @@ pub struct StrReplace {
     pub old_string: Option<String>,
     /// What replaces it, literally. Empty deletes.
     pub new_string: Option<String>,
-    /// Or lines to put below those of old_string; without it, at the end of the file. "x\n\n" ends with a blank line.
+    /// Or lines to put below old_string; without it, at the end of the file.
     pub insert_after: Option<String>,
     /// Or above them, or at the start.
     pub insert_before: Option<String>,
@@ -133,7 +133,7 @@ pub struct StrReplace {
     pub cell: Option<String>,
     /// Refuse unless this is its version.
     pub version: Option<String>,
-    /// Several, each with these but path, all found in the same text.
+    /// Several, all found in the same text.
     pub edits: Option<Vec<OneEdit>>,
     /// The handle of a refused call, of which these are the fixed edits. The refusal says so.
     #[schemars(description = "")]
@@ -250,6 +250,7 @@ pub struct ApplyPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Default: recognised.
+    #[schemars(description = "")]
     #[schemars(extend("enum" = ["v4a", "unified", "context", "ed", "rcs", "search-replace", "whole"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
@@ -341,16 +342,19 @@ pub struct ReplaceLines {
     /// Or a notebook cell.
     pub cell: Option<String>,
     /// Insert beside the symbol or cell.
+    #[schemars(description = "")]
     #[schemars(extend("enum" = ["before", "after"]))]
     pub insert: Option<String>,
     /// Of the cell.
+    #[schemars(description = "")]
     #[schemars(extend("enum" = ["code", "markdown", "raw"]))]
     pub kind: Option<String>,
     /// Else they stay.
+    #[schemars(description = "")]
     pub clear_outputs: Option<bool>,
     /// Literally. Empty deletes.
     pub new_text: Option<String>,
-    /// Or lines to copy or move: path and version, then as above. Beside path alone: into a new file.
+    /// Or lines to copy or move. Beside path alone: a new file.
     pub from: Option<LinesOfFile>,
 }
 
@@ -590,7 +594,7 @@ pub struct MoveFile {
     pub from: String,
     /// The whole new path.
     pub to: String,
-    /// Also rewrite imports that certainly name it.
+    /// Also its imports, where certain.
     pub rewrite_mentions: Option<bool>,
 }
 
@@ -644,7 +648,7 @@ pub struct UndoEdit {
     /// The edit to take back.
     #[schemars(description = "")]
     pub edit: Option<String>,
-    /// Or the newest edit of this file in this session.
+    /// Or the newest of this file.
     pub path: Option<String>,
 }
 
@@ -655,9 +659,9 @@ pub struct EditHistory {
     /// Only edits of this file.
     #[schemars(description = "")]
     pub path: Option<String>,
-    /// This edit: its diff and its request.
+    /// Its diff and request.
     pub edit: Option<String>,
-    /// One diff over all of yours in this session.
+    /// One diff of this session.
     pub net: Option<bool>,
     /// Default 20.
     pub limit: Option<usize>,

@@ -36,6 +36,7 @@ pub struct FindSymbol {
     /// Or where it stands: path, path:line or path:line:column.
     pub path: Option<String>,
     /// Default: definition.
+    #[schemars(description = "")]
     #[schemars(extend("enum" = ["definition", "references", "implementations"]))]
     pub want: Option<String>,
 }
