@@ -58,56 +58,6 @@ fn what_may_still_name_the_old_path_is_told() {
 }
 
 #[test]
-fn imports_with_a_certain_new_path_are_rewritten_with_the_move_on_request() {
-    let before = [
-        ("src/util/old.ts", "import { y } from './other';\r\nexport const x = y;\r\n"),
-        ("src/util/other.ts", "export const y = 1;\n"),
-        ("src/a.ts", "import { x } from './util/old';\nimport { z } from './old';\n"),
-        ("src/old.ts", "export const z = 1;\n"),
-        (
-            "src/net/b.ts",
-            "export * from \"../util/old.js\";\nrequire('../util/old'); require('../util/old');\n",
-        ),
-        ("README.md", "See [it](src/util/old.ts#x) and src/util/old.ts.\n"),
-    ];
-    let folder = Folder::with(before);
-    let mut client = serve(&folder);
-    let arguments = json!({"from": "src/util/old.ts", "to": "src/lib/new.ts"});
-    let plain = client.preview("move_file", arguments.clone()).ok();
-    let offer = "With rewrite_mentions: true, move_file rewrites 4 such lines in the same edit";
-    assert!(plain.text.contains(offer), "{}", plain.text);
-    let mut arguments = arguments;
-    arguments["rewrite_mentions"] = true.into();
-    let moved = client.call("move_file", arguments.clone()).ok();
-    assert!(moved.text.contains("\nR src/lib/new.ts from src/util/old.ts "), "{}", moved.text);
-    assert!(moved.text.contains("1 line may still name the old path: src/net/b.ts:2\n"), "{}", moved.text);
-    for (name, text) in [
-        ("src/lib/new.ts", "import { y } from '../util/other';\r\nexport const x = y;\r\n"),
-        ("src/a.ts", "import { x } from './lib/new';\nimport { z } from './old';\n"),
-        (
-            "src/net/b.ts",
-            "export * from \"../lib/new.js\";\nrequire('../util/old'); require('../util/old');\n",
-        ),
-        ("README.md", "See [it](src/lib/new.ts#x) and src/util/old.ts.\n"),
-    ] {
-        assert_eq!(folder.text(name), text, "{name}");
-    }
-    client.call("undo_edit", json!({})).ok();
-    for (name, text) in before {
-        assert_eq!(folder.text(name), text, "{name}");
-    }
-    // What is chosen by number moves with the file, or without it not at all.
-    let preview = client.preview("move_file", arguments.clone()).ok();
-    folder.write("src/a.ts", "// theirs\nimport { x } from './util/old';\n");
-    let stale = client.call("apply_preview", json!({"preview": preview.handle()}));
-    assert!(stale.is_error, "{}", stale.text);
-    assert!(folder.has("src/util/old.ts") && folder.text("README.md") == before[5].1);
-    let mut part = arguments;
-    part["tool"] = "move_file".into();
-    client.call("edit_files", json!({"edits": [part]})).refused("invalid-argument");
-}
-
-#[test]
 fn nothing_is_moved_over_what_is_there_nor_onto_itself() {
     let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "two\n")]);
     let before = folder.everything();

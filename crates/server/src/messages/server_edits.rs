@@ -276,12 +276,6 @@ pub(crate) fn old_path_stays(places: &[String], more: usize, is_alone: bool) -> 
     (count > 0).then(|| format!("{alone}{count} line{s} may still name the old path: {}", named(places)))
 }
 
-/// Says that so many imports have a certain new path.
-pub(crate) fn can_be_rewritten(count: usize) -> String {
-    let these = if count == 1 { "that line".to_owned() } else { format!("{count} such lines") };
-    format!("With rewrite_mentions: true, move_file rewrites {these} in the same edit")
-}
-
 /// Says that it is not known what still names the old path.
 pub(crate) fn not_searched(name: &str) -> String {
     format!("What still names {name} could not be searched for: search_text finds it")

@@ -28,7 +28,6 @@ mod rename_symbol;
 mod replace_in_files;
 mod review;
 mod revise;
-mod rewritten_path;
 mod search;
 mod set_value;
 mod spec;

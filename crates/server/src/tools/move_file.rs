@@ -12,11 +12,10 @@ use emend_workspace::roots::WorkspacePath;
 use emend_workspace::{Effort, NotDone, Origin};
 
 use super::Call;
-use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places, invalid};
+use super::asked_servers::{self, Inquiry, Known, KnownFiles, as_places};
 use super::check_move;
 use super::edit_request::EditRequest;
 use super::old_path::{mentions, relative_imports};
-use super::rewritten_path::Move;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages::server_edits;
 use crate::wire::MoveFile;
@@ -41,13 +40,7 @@ impl EditTool for MoveFile {
         let request = EditRequest::new(patch, origin);
         let roots = call.workspace.roots();
         let (Ok(from), Ok(to)) = (roots.admit(&self.from), roots.admit(&self.to)) else { return Ok(request) };
-        let rewrites = self.rewrite_mentions == Some(true);
         // What other parts of an edit do to the files is not known here.
-        if call.is_part && rewrites {
-            let message =
-                "it goes with move_file by itself; in edit_files, change the imports by edits of their own";
-            return Err(vec![invalid("rewrite_mentions", message.into())].into());
-        }
         if call.is_part {
             let is_told = asked_servers::servers(call, &from.absolute(), &from.name).is_ok();
             let notes = is_told.then(|| server_edits::moved_as_part(&from.name)).into_iter().collect();
@@ -71,24 +64,6 @@ impl EditTool for MoveFile {
             .flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)))
             .collect();
         let mentions = mentions(call, &from, &lines);
-        // Where a server changes the imports, all that it leaves is left on purpose.
-        let rewritten = match &mentions {
-            Some((places, _)) if changes.is_empty() => {
-                let own = own_imports.iter().filter(|_| is_elsewhere).map(|line| (from.name.clone(), *line));
-                rewritten(call, &from, &to, places.iter().cloned().chain(own))
-            }
-            _ => Vec::new(),
-        };
-        let certain: usize = rewritten.iter().map(|change| change.lines.len()).sum();
-        let offer = (certain > 0 && !rewrites).then(|| server_edits::can_be_rewritten(certain));
-        let (changes, note) = match rewrites && certain > 0 {
-            true => (rewritten, None),
-            false => (changes, note),
-        };
-        let lines: BTreeSet<(&str, usize)> = changes
-            .iter()
-            .flat_map(|change| change.lines.iter().map(|line| (&change.name[..], *line)))
-            .collect();
         let own_imports: Vec<String> = own_imports
             .into_iter()
             .filter(|line| is_elsewhere && !lines.contains(&(&from.name[..], *line)))
@@ -102,8 +77,7 @@ impl EditTool for MoveFile {
                 let as_moved = |(name, line): (String, usize)| {
                     format!("{}:{line}", if name == from.name { &to.name } else { &name })
                 };
-                let stays = |(name, line): &(String, usize)| !lines.contains(&(name, *line));
-                let places: Vec<String> = places.into_iter().filter(stays).map(as_moved).collect();
+                let places: Vec<String> = places.into_iter().map(as_moved).collect();
                 server_edits::old_path_stays(&places, more, lines.is_empty())
             }
             None => Some(server_edits::not_searched(&from.name)),
@@ -112,7 +86,6 @@ impl EditTool for MoveFile {
             .into_iter()
             .chain(staying)
             .chain(server_edits::relative_imports_stay(&own_imports))
-            .chain(offer)
             .collect();
         if changes.is_empty() {
             return Ok(EditRequest { notes, ..request });
@@ -122,40 +95,6 @@ impl EditTool for MoveFile {
         let patch = Patch::replace_places(places).moving(BTreeMap::from([(from.name, to.name)]));
         Ok(EditRequest { patch, versions, notes, places_are_found: true, ..request })
     }
-}
-
-/// Returns the changes of those lines whose new path is certain.
-fn rewritten(
-    call: &Call<'_>,
-    from: &WorkspacePath,
-    to: &WorkspacePath,
-    lines: impl Iterator<Item = (String, usize)>,
-) -> Vec<Changed> {
-    let exists = |name: &str| call.workspace.roots().admit(name).is_ok_and(|path| path.absolute().is_file());
-    let moved = Move { from: &from.name, to: &to.name, exists: &exists };
-    let mut of_files: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-    for (name, line) in lines {
-        of_files.entry(name).or_default().insert(line);
-    }
-    let changed = |(name, lines): (String, BTreeSet<usize>)| {
-        let known = asked_servers::read(call, &name).ok()?;
-        let mut changes = Vec::new();
-        let mut at = 0;
-        let mut changed = BTreeSet::new();
-        for (number, line) in (1..).zip(known.characters().split_inclusive('\n')) {
-            if lines.contains(&number)
-                && let Some((range, new)) = moved.in_line(&name, line)
-            {
-                changes.push(TextChange { range: at + range.start..at + range.end, new });
-                changed.insert(number);
-            }
-            at += line.len();
-        }
-        let places = as_places(&known, changes);
-        let version = known.text.version().short();
-        (!places.is_empty()).then_some(Changed { name, version, places, lines: changed })
-    };
-    of_files.into_iter().filter_map(changed).collect()
 }
 
 /// The changes of a file that a move brings.

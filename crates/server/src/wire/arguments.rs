@@ -594,8 +594,6 @@ pub struct MoveFile {
     pub from: String,
     /// The whole new path.
     pub to: String,
-    /// Also its imports, where certain.
-    pub rewrite_mentions: Option<bool>,
 }
 
 /// Arguments of `delete_file`.
