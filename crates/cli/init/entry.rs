@@ -124,7 +124,7 @@ pub(crate) fn hook(text: &str) -> Option<String> {
 
 /// The program that the command of our hook starts.
 pub(crate) fn program_of_hook(command: &str) -> Option<&str> {
-    Some(command.strip_suffix(HOOK)?.trim_matches('"'))
+    Some(command.strip_suffix(HOOK)?.trim_matches(['"', '\'']))
 }
 
 /// The command of our hook, which runs these words.
@@ -132,6 +132,8 @@ pub(crate) fn hook_command<'a>(words: impl Iterator<Item = &'a String>) -> Strin
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let quoted = |word: &String| match word.bytes().all(is_plain) {
         true => word.clone(),
+        // A shell reads nothing in single quotes.
+        false if cfg!(unix) && !word.contains('\'') => format!("'{word}'"),
         false => format!("\"{word}\""),
     };
     words.map(quoted).collect::<Vec<_>>().join(" ") + HOOK
@@ -154,11 +156,15 @@ pub(crate) fn put_hook(text: &str, command: &str) -> Result<String, Unfit> {
     Ok(root.to_string())
 }
 
-/// Our hook in this list, whatever the path of its program is.
+/// Our hook in this list, whatever the path of its program is. Another program may have the same arguments.
 fn our_hook(groups: &CstArray) -> Option<CstObject> {
+    let runs_emend = |command: &str| {
+        let program = program_of_hook(command).and_then(|program| program.rsplit(['/', '\\', ' ']).next());
+        program.is_some_and(|name| name == NAME || name == "emend.exe")
+    };
     let is_ours = |hook: &CstObject| {
         let command = hook.get(COMMAND).and_then(|command| command.to_serde_value());
-        command.is_some_and(|command| command.as_str().is_some_and(|command| command.ends_with(HOOK)))
+        command.is_some_and(|command| command.as_str().is_some_and(runs_emend))
     };
     let hooks = groups.elements().into_iter().filter_map(|group| group.as_object()?.array_value("hooks"));
     hooks.flat_map(|hooks| hooks.elements()).filter_map(|hook| hook.as_object()).find(is_ours)
