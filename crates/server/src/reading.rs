@@ -254,6 +254,10 @@ fn headed(
     }
     let outline = outline_text::show(&[outline], room / 2).concat();
     let mut reading = numbered(name, text, title, head, room - outline.len().min(room));
+    if reading.shown.end >= wanted.end {
+        // With its endings it had seemed longer.
+        return None;
+    }
     reading.next = Some(reading.shown.end + 1);
     reading.is_all_asked = false;
     if title.is_some() {

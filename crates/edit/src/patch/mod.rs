@@ -232,7 +232,8 @@ impl Patch {
             let Operation::Update { hunks, .. } = &mut section.operation else { continue };
             for hunk in hunks.iter_mut().filter(|hunk| numbers.contains(&hunk.number)) {
                 let (of, change) = left.next()?;
-                if of.path != path || of.move_to().is_some_and(|to| Some(to) != target.as_deref()) {
+                let is_moved = of.move_to().is_some_and(|to| Some(to) != target.as_deref());
+                if of.path != path || is_moved || of.executable.is_some() {
                     return None;
                 }
                 hunk.change = change.clone();
