@@ -162,3 +162,29 @@ fn the_line_numbers_of_kept_hunks_choose_nothing_in_a_file_that_was_read_again()
     assert!(answer.is_error, "{}", answer.text);
     assert_eq!((folder.text("a.txt"), folder.text("b.txt")), (twins("1\n2\n3\n4\n"), content("b", 4)));
 }
+
+#[test]
+fn a_completed_request_is_not_made_again_with_another_hunk() {
+    let folder = folder();
+    let mut client = serve(&folder);
+    let handle = handle(&refused(&mut client));
+    let fixed = patch(&[("a.txt", &[right("a", 2)]), ("b.txt", &[right("b", 2)])]);
+    client.call("apply_patch", with_kept(fixed.clone(), &handle)).ok();
+    let after = folder.everything();
+    let other = patch(&[("a.txt", &[right("a", 3)]), ("b.txt", &[right("b", 3)])]);
+    client.call("apply_patch", with_kept(other, &handle)).refused("invalid-argument");
+    let again = client.call("apply_patch", with_kept(fixed, &handle)).ok();
+    assert_eq!(again.structured["is_repeated"], true, "{}", again.text);
+    assert_eq!(folder.everything(), after);
+}
+
+#[test]
+fn hunks_that_name_lines_by_number_alone_are_not_kept() {
+    let folder = folder();
+    let mut client = serve(&folder);
+    let version = client.read("a.txt").version();
+    let script = format!("99c\n{0}\n.\n2c\n{0}\n.\n", "new ".repeat(200));
+    let arguments = json!({"format": "ed", "path": "a.txt", "patch": script, "versions": {"a.txt": version}});
+    let answer = client.call("apply_patch", arguments);
+    assert!(answer.is_error && !answer.text.contains("kept-"), "{}", answer.text);
+}

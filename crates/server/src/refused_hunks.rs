@@ -40,6 +40,8 @@ struct Kept {
     /// The hunks that did not fit.
     failed: BTreeSet<usize>,
     hunks: Hunks,
+    /// The arguments of the call that has completed it.
+    completed_by: Option<String>,
 }
 
 impl RefusedHunks {
@@ -48,7 +50,9 @@ impl RefusedHunks {
     pub(crate) fn keep(&self, owner: &Owner, hunks: &Hunks, problems: &[Problem]) -> Option<String> {
         let failed: BTreeSet<usize> = problems.iter().map(|problem| problem.hunk).collect::<Option<_>>()?;
         let others = hunks.patch.hunks().checked_sub(failed.len()).filter(|others| *others > 0)?;
-        if !(WORTH_IT..=BYTES).contains(&hunks.arguments.len()) {
+        // Numbers alone name lines of one version, which may be an old one by the next call.
+        let is_by_number = hunks.patch.paths_by_line_number().next().is_some();
+        if is_by_number || !(WORTH_IT..=BYTES).contains(&hunks.arguments.len()) {
             return None;
         }
         let mut random = [0; 6];
@@ -70,12 +74,29 @@ impl RefusedHunks {
         // By the next call, the file may have other lines, and the caller may have read these: the old numbers choose nothing.
         hunks.patch.keep_hints(|_, _| false);
         let mut all = self.0.lock();
-        all.push(Kept { handle, owner: owner.key(), since: Instant::now(), failed, hunks });
+        all.push(Kept {
+            handle,
+            owner: owner.key(),
+            since: Instant::now(),
+            failed,
+            hunks,
+            completed_by: None,
+        });
         while all.len() > REQUESTS || all.iter().map(|kept| kept.hunks.arguments.len()).sum::<usize>() > BYTES
         {
             all.remove(0);
         }
         Some(said)
+    }
+
+    /// Records that the call with these arguments has made the kept request.
+    pub(crate) fn complete_by(&self, owner: &Owner, handle: &str, arguments: &str) {
+        let owner = owner.key();
+        let mut all = self.0.lock();
+        let kept = all.iter_mut().find(|kept| kept.handle == handle.trim() && kept.owner == owner);
+        if let Some(kept) = kept {
+            kept.completed_by = Some(arguments.to_owned());
+        }
     }
 
     /// Puts these hunks into the kept request.
@@ -85,8 +106,15 @@ impl RefusedHunks {
         all.retain(|kept| kept.since.elapsed() < Duration::from_secs(MINUTES * 60));
         let owner = owner.key();
         let kept = all.iter().find(|kept| kept.handle == handle.trim() && kept.owner == owner);
-        let gone = || invalid("nothing is kept under this handle any more; send all hunks".into());
-        let Kept { failed, hunks, .. } = kept.ok_or_else(gone)?;
+        let gone = || {
+            let message = "nothing is kept under this handle any more; unless edit_history has that edit, send all hunks";
+            invalid(message.into())
+        };
+        let Kept { failed, hunks, completed_by, .. } = kept.ok_or_else(gone)?;
+        // The same call again is known as such; any other one would make the other hunks twice.
+        if completed_by.as_ref().is_some_and(|by| *by != new.arguments) {
+            return Err(invalid("that request was completed and made; send a call without it".into()));
+        }
         let patch = hunks.patch.with_hunks(failed, &new.patch).ok_or_else(|| {
             let hunks: Vec<String> = failed.iter().map(usize::to_string).collect();
             invalid(format!(

@@ -29,6 +29,8 @@ pub(super) struct EditRequest {
     pub(super) sketch: Option<ApplySketch>,
     /// Whether a call may fix the hunks that do not fit, and leave out the others.
     pub(super) can_be_fixed: bool,
+    /// The handle of the refused edit that this one completes, and the arguments of this call.
+    pub(super) completes: Option<(String, String)>,
     /// Why the edit is not made, if it is not the one that the call expects.
     pub(super) refusal: Option<Problem>,
     /// Notes for its reader.
@@ -46,6 +48,7 @@ impl EditRequest {
             samples: None,
             validate_only: false,
             can_be_fixed: false,
+            completes: None,
             sketch: None,
             refusal: None,
             notes: Vec::new(),
@@ -67,6 +70,7 @@ impl EditRequest {
 
     /// Puts the hunks of this edit into a refused one.
     pub(super) fn complete(mut self, call: &Call<'_>, handle: &str) -> Result<Self, Problem> {
+        self.completes = Some((handle.to_owned(), self.origin.request.clone()));
         let hunks = call.previews.refused_hunks.complete(call.caller.owner(), handle, self.hunks())?;
         Hunks { patch: self.patch, versions: self.versions, arguments: self.origin.request } = hunks;
         Ok(self)
@@ -104,6 +108,9 @@ impl EditRequest {
         }
         let report = call.workspace.edit(&self.request(), &context);
         let report = report.map_err(|why| if self.places_are_found { to_be_retried(why) } else { why })?;
+        if let Some((handle, arguments)) = &self.completes {
+            call.previews.refused_hunks.complete_by(call.caller.owner(), handle, arguments);
+        }
         let mut outcome = call.done(&report);
         if let Some(samples) = &self.samples {
             outcome.keep_samples(&report, samples);
