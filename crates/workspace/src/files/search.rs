@@ -32,6 +32,8 @@ use crate::problem::{Kind, Problem};
 pub use self::pattern::Replacement;
 pub use self::places::{FoundInFile, FoundPlaces};
 
+/// The most bytes of a file that is searched across lines: an expression may take time that grows with their square.
+const MULTILINE: usize = 128 << 10;
 /// The number of bytes that a pattern may have.
 const PATTERN: usize = 4096;
 
@@ -201,6 +203,7 @@ struct Search<'a> {
     searcher: Searcher,
     limits: SearchLimits,
     files_only: bool,
+    multiline: bool,
     /// The matches (or files, if only these are shown), and the bytes of lines, that may still be shown.
     room: (usize, usize),
     is_enough: bool,
@@ -221,6 +224,7 @@ impl<'a> Search<'a> {
             searcher,
             limits,
             files_only: query.files_only,
+            multiline: query.multiline,
             room: (limits.shown, limits.bytes),
             is_enough: false,
             found: SearchResults::default(),
@@ -245,6 +249,10 @@ impl<'a> Search<'a> {
                 return;
             }
         };
+        if self.multiline && view.body().len() > MULTILINE {
+            self.found.too_large += 1;
+            return;
+        }
         self.found.searched += 1;
         let mut lines = Lines {
             matcher: &self.matcher,
