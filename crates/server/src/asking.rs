@@ -280,7 +280,7 @@ fn question(held: &AwaitingApproval) -> Option<String> {
     let mut title = files.iter().map(change).collect::<Vec<_>>().join(", ");
     let mut diff = String::new();
     for (file, line, row) in &rows {
-        if rows.len() > 1 {
+        if rows.len() > 1 || files.len() > 1 {
             let _ = writeln!(diff, "@@ {}, line {line} @@", visible_line(&file.name));
         } else if file.before.is_some() && file.after.is_some() {
             let _ = write!(title, " at line {line}");
@@ -290,7 +290,13 @@ fn question(held: &AwaitingApproval) -> Option<String> {
     let title = format!("Approve {title}?");
     let shown: Vec<&str> = diff.lines().collect();
     let is_wide = |line: &&str| width(line) > columns;
-    if shown.len() > lines || shown.iter().any(is_wide) || is_wide(&title.as_str()) {
+    // In a span of code, a line may be longer than it is.
+    let is_wide_as_code = |line: &&str| width(&code(line)) > columns + 4;
+    if shown.len() > lines
+        || shown.iter().any(is_wide)
+        || is_bare && shown.iter().any(is_wide_as_code)
+        || is_wide(&title.as_str())
+    {
         return None;
     }
     let mut remarks = notes(held.report());
