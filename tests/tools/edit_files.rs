@@ -82,6 +82,8 @@ fn what_is_wrong_with_the_arguments_of_an_edit_names_it() {
         assert_eq!(folder.read("a.txt"), b"a\n");
     }
     client.call("edit_files", json!({"edits": []})).refused("invalid-argument");
+    let unknown = client.call("edit_files", json!({"edits": [{"tool": "read_file", "path": "a.txt"}]}));
+    assert!(unknown.text.contains("it must be one of str_replace, "), "{}", unknown.text);
     let in_files = json!({"tool": "replace_in_files", "old_string": "a", "new_string": "b"});
     let answer = client.call("edit_files", json!({"edits": [replace("a.txt", "a", "A"), in_files]}));
     let answer = answer.refused("invalid-argument");

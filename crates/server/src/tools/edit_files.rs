@@ -108,7 +108,10 @@ impl EditOfSeveral {
         let tool = find(&self.tool).filter(|tool| EditFiles::JOINED.contains(&tool.about.name));
         match tool.and_then(|tool| Some((tool, tool.as_edit?))) {
             Some((tool, as_edit)) => as_edit(tool, &Call { is_part: true, ..*call }, self.arguments),
-            None => Err(one(invalid("tool", "it must be the name of a tool that edits")).into()),
+            None => {
+                let message = format!("it must be one of {}", EditFiles::JOINED.join(", "));
+                Err(one(invalid("tool", &message)).into())
+            }
         }
     }
 }
