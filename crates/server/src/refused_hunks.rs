@@ -24,7 +24,7 @@ const WORTH_IT: usize = 600;
 pub(crate) struct RefusedHunks(Mutex<Vec<Kept>>);
 
 /// A request that can be kept, or be completed by a kept one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Hunks {
     pub(crate) patch: Patch,
     pub(crate) versions: BTreeMap<String, String>,
@@ -47,7 +47,7 @@ struct Kept {
 impl RefusedHunks {
     /// Keeps a request that was refused for these reasons, if all of them are hunks that can be sent alone. Returns what the
     /// caller should know.
-    pub(crate) fn keep(&self, owner: &Owner, hunks: &Hunks, problems: &[Problem]) -> Option<String> {
+    pub(crate) fn keep(&self, owner: &Owner, mut hunks: Hunks, problems: &[Problem]) -> Option<String> {
         let failed: BTreeSet<usize> = problems.iter().map(|problem| problem.hunk).collect::<Option<_>>()?;
         let others = hunks.patch.hunks().checked_sub(failed.len()).filter(|others| *others > 0)?;
         // Numbers alone name lines of one version, which may be an old one by the next call.
@@ -70,7 +70,6 @@ impl RefusedHunks {
         let said = format!(
             "{rest} kept for {MINUTES} minutes: send {these} with \"kept\": \"{handle}\", and all are made as one edit."
         );
-        let mut hunks = hunks.clone();
         // By the next call, the file may have other lines, and the caller may have read these: the old numbers choose nothing.
         hunks.patch.keep_hints(|_, _| false);
         let mut all = self.0.lock();

@@ -65,7 +65,7 @@ impl EditRequest {
     /// Keeps a refused edit, if the next call may fix the hunks that did not fit. Returns what the caller should know.
     pub(super) fn keep(&self, call: &Call<'_>, problems: &[Problem]) -> Option<String> {
         self.can_be_fixed
-            .then(|| call.previews.refused_hunks.keep(call.caller.owner(), &self.hunks(), problems))?
+            .then(|| call.previews.refused_hunks.keep(call.caller.owner(), self.hunks(), problems))?
     }
 
     /// Puts the hunks of this edit into a refused one.
