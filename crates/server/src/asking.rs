@@ -290,7 +290,7 @@ fn question(held: &AwaitingApproval) -> Option<String> {
     let title = format!("Approve {title}?");
     let shown: Vec<&str> = diff.lines().collect();
     let is_wide = |line: &&str| width(line) > columns;
-    // In a span of code, a line may be longer than it is.
+    // A span of code adds a backtick and a blank at either end, and more of them where the line has backticks.
     let is_wide_as_code = |line: &&str| width(&code(line)) > columns + 4;
     if shown.len() > lines
         || shown.iter().any(is_wide)

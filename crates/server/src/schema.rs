@@ -25,9 +25,9 @@ pub fn generate<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Returns a schema as clients see it: without the word that an object is closed. Each would say it, the list of tools is
-/// read at the start of every conversation, and a call with an unknown argument is refused by name. An open object says that
-/// it is open, or a client that closes the others would close it too.
+/// Returns a schema as clients see it, without `additionalProperties: false`: the list of tools is read at the start of every
+/// conversation, and a call with an unknown argument is refused by name. An open object keeps `true`, because some clients
+/// close every object that has neither.
 pub fn listed(schema: JsonObject) -> JsonObject {
     without(schema, |key, value| key == "additionalProperties" && *value == Value::Bool(false))
 }
